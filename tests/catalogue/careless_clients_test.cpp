@@ -1,5 +1,5 @@
-// Clients with one mistake each, the mistake for which a scenario was made. The judge rejects their result for that
-// scenario, and accepts their result for a correct reply.
+// Careless clients: each has the mistake that one scenario is meant to catch. The verdict on the client must fail for
+// that scenario and pass for a correct reply.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,17 +26,17 @@ using Kind = Verdict::Kind;
 
 // --- Building blocks of careless clients -----------------------------------------------------------------------------
 
-/// The member, or null if absent.
+/// Returns a member, or null if it is absent.
 inline Json member(const Json& json, const char* name) {
   return json.is_object() && json.contains(name) ? json[name] : Json();
 }
 
-/// The data of a stream's events, or the body of a plain answer.
+/// Returns the data of each event of a stream, or the body of a plain reply.
 inline std::vector<std::string> texts(const Response& response) {
   return response.is_stream() ? response.events() : std::vector<std::string>{response.body};
 }
 
-/// The texts that are JSON.
+/// Parses the texts and returns those that are valid JSON.
 inline std::vector<Json> jsons(const std::vector<std::string>& texts) {
   std::vector<Json> all;
   for (const std::string& text : texts) {
@@ -46,7 +46,7 @@ inline std::vector<Json> jsons(const std::vector<std::string>& texts) {
   return all;
 }
 
-/// The first choice of each chunk that has a choice, or of the body.
+/// Returns the first choice of each chunk or body that has a choice.
 inline std::vector<Json> choices(const std::vector<Json>& jsons) {
   std::vector<Json> all;
   for (const Json& json : jsons) {
@@ -57,7 +57,7 @@ inline std::vector<Json> choices(const std::vector<Json>& jsons) {
 }
 inline std::vector<Json> choices(const Response& response) { return choices(jsons(texts(response))); }
 
-/// The delta of a chunk's choice, or the message of a plain reply's choice.
+/// Returns the delta of a chunk's choice, or the message of a plain reply's choice.
 inline Json said_in(const Json& choice) { return member(choice, choice.contains("delta") ? "delta" : "message"); }
 
 inline std::string string_in(const Json& json, const char* name) {
@@ -79,7 +79,7 @@ inline ClientOutcome text_of(const std::vector<Json>& choices) {
   return outcome;
 }
 
-/// The text of the choices that the client accepts.
+/// Returns the joined text of the choices that the client accepts.
 template <class Takes>
 ClientOutcome text_where(const Response& response, const Takes& takes) {
   ClientOutcome outcome;
@@ -88,7 +88,7 @@ ClientOutcome text_where(const Response& response, const Takes& takes) {
   return outcome;
 }
 
-/// The tool calls; fragments with the same `key` belong together.
+/// Returns the tool calls. Fragments with the same `key` belong to one call.
 template <class Key>
 ClientOutcome calls_by(const Response& response, const Key& key) {
   ClientOutcome outcome;
@@ -114,7 +114,7 @@ inline std::string index_of(const Json& call, std::size_t position) {
   return index.is_null() ? std::to_string(position) : index.dump();
 }
 
-/// Uses the text and the tool calls, and ignores everything else.
+/// Returns the text and the tool calls, and ignores everything else.
 inline ClientOutcome takes_what_there_is(const Response& response) {
   ClientOutcome outcome = calls_by(response, index_of);
   outcome.text = text_of(choices(response)).text;
@@ -190,7 +190,7 @@ inline ClientOutcome shows_the_page(const Response& response) {
   return response.status == 200 ? text_of(choices(response)) : got(response.body);
 }
 
-/// The data lines of a text: each line, or only the last line of each event.
+/// Returns the data lines of a stream, or only the last data line of each event.
 inline std::vector<std::string> data_lines(const std::string& body, bool last_of_event) {
   std::vector<std::string> data;
   bool begun = false;
@@ -217,7 +217,7 @@ inline ClientOutcome splits_lines_at_separators(const Response& response) {
   return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
 }
 
-/// Waits as the x-ratelimit-reset fields say before it retries; waits of minutes are skipped.
+/// Waits for the times in the x-ratelimit-reset fields before it retries. Skips waits of minutes.
 inline ClientOutcome waits_for_each_reset(const Response& response) {
   ClientOutcome outcome = takes_what_there_is(response);
   for (const char* const name : {"x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"}) {
@@ -475,7 +475,7 @@ inline Response answer_of(const Scenario& scenario, bool streamed) {
   return connection.receive_response();
 }
 
-TEST_CASE("a client with the mistake that a scenario targets fails the scenario") {
+TEST_CASE("a client with the mistake that a scenario is meant to catch fails the scenario") {
   for (const Row& row : rows()) {
     const Scenario one = scenario(row.scenario);
     for (const bool streamed : {true, false}) {
@@ -511,11 +511,11 @@ TEST_CASE("a client with such a mistake still passes with a correct reply") {
   }
 }
 
-TEST_CASE("each scenario based on a bug report has a client with its mistake") {
+TEST_CASE("each scenario based on a bug report has a client with the reported mistake") {
   std::set<std::string> caught;
   for (const Row& row : rows()) caught.insert(row.scenario);
   for (const Scenario& one : catalogue()) {
-    // Reports are cited by owner and repository: "vercel/ai#6687".
+    // References to bug reports have the form "vercel/ai#6687".
     const std::string reference = one.reference();
     const std::size_t slash = reference.find('/');
     const bool is_reported = slash != std::string::npos && reference.find('#', slash) != std::string::npos;

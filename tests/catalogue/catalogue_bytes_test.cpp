@@ -1,4 +1,4 @@
-// Every scenario of the catalogue as a client sees it, byte by byte until the connection ends.
+// The bytes of every catalogue scenario, as a client receives them until the connection ends.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -37,7 +37,8 @@ struct Golden {
   const char* name;
   /// The response to a stream request.
   const char* streamed;
-  /// The response to a plain request. Null means the default reply, if the scenario needs a stream.
+  /// The response to a plain request. Null means the scenario needs a stream, so a plain request gets the default
+  /// reply.
   const char* plain = nullptr;
 };
 
@@ -45,7 +46,8 @@ constexpr const char* same = "as streamed";
 constexpr const char* usual_streamed = "<role><1><2><3><4><stop>[DONE] open";
 constexpr const char* usual_plain = "<answer> open";
 
-// Complete responses: names stand for default parts, ~20ms~ is a wait on the gateway's clock, \n and \r are line ends.
+// Complete responses. Names in angle brackets or after @ stand for default parts, ~20ms~ is a wait on the gateway's
+// clock, and \n and \r are line ends.
 // clang-format off
 inline const std::vector<Golden>& goldens() {
   static const std::vector<Golden> all = {
@@ -628,7 +630,7 @@ TEST_CASE("each scenario sends the documented bytes until the connection ends") 
     CHECK(observe(scenario, true, golden.streamed) == golden.streamed);
     const char* const plain = !golden.plain ? usual_plain : golden.plain == same ? golden.streamed : golden.plain;
     CHECK(observe(scenario, false, plain) == plain);
-    // This notation does not show how bytes are divided into writes.
+    // These scenarios differ only in how bytes are divided into writes, which this notation does not show.
     if (scenario.name().compare(0, 9, "one-write") == 0) {
       CHECK(golden.streamed == std::string(usual_streamed));
     } else {
@@ -653,7 +655,7 @@ TEST_CASE("a scenario behaves the same for every request and every client") {
   }
 }
 
-TEST_CASE("a half-closed connection waits for its client, a closed one does not") {
+TEST_CASE("the gateway waits for the client on a half-closed connection, not on a closed connection") {
   for (const char* const name : {"half-closed-in-stream", "closed-in-stream"}) {
     const Scenario one = scenario(name);
     CAPTURE(one.name());
@@ -670,7 +672,7 @@ TEST_CASE("a half-closed connection waits for its client, a closed one does not"
   }
 }
 
-/// The sizes of the reads that a client needs for a reply while it arrives.
+/// Returns the sizes of the reads of a client that reads a reply while it arrives.
 inline std::vector<std::size_t> reads_of(const Scenario& scenario) {
   Gateway gateway{scenario.options()};
   scenario.mount(gateway);
@@ -689,7 +691,7 @@ inline std::vector<std::size_t> reads_of(const Scenario& scenario) {
   return reads;
 }
 
-/// Whether the system reports how many bytes a program has read; a sandbox may refuse it.
+/// Returns whether the system reports how many bytes a program has read. A sandbox may refuse to.
 inline bool tells_what_was_read() {
 #ifdef __linux__
   const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -718,9 +720,9 @@ inline bool tells_what_was_read() {
 #endif
 }
 
-TEST_CASE("a client reads one write as one read, and single-byte writes as single-byte reads") {
+TEST_CASE("a client reads one write at once, and single-byte writes byte by byte") {
   CHECK(reads_of(scenario("one-write-for-all")).size() == 1);
-  // If the reader is delayed for a second, the gateway stops waiting for it, and writes may arrive joined.
+  // If the reader is delayed for a second, the gateway no longer waits for it, and several writes may arrive at once.
   const bool each_alone = tells_what_was_read();
   std::vector<std::size_t> reads;
   const auto is_divided = [&] {
@@ -732,7 +734,7 @@ TEST_CASE("a client reads one write as one read, and single-byte writes as singl
   CHECK(is_divided());
 }
 
-TEST_CASE("all header names are in lower case in the scenario of that name") {
+TEST_CASE("all header names are in lower case in the scenario with lower-case names") {
   const Scenario one = scenario("header-names-in-lower-case");
   Gateway gateway{one.options()};
   one.mount(gateway);
@@ -748,7 +750,7 @@ TEST_CASE("all header names are in lower case in the scenario of that name") {
   }
 }
 
-TEST_CASE("early status under Expect: the response comes before the body and without a 100 Continue") {
+TEST_CASE("in the scenario with an early status the response comes before the body and without 100 Continue") {
   const Scenario one = scenario("early-status-under-expect");
   Gateway gateway{one.options()};
   one.mount(gateway);

@@ -1,5 +1,5 @@
-// The catalogue's expectation for each scenario. If an expectation changed, clients would pass that the scenario was
-// made to catch; no other test would notice.
+// The outcome that each catalogue scenario expects. No other test would notice a wrong expectation, with which careless
+// clients would pass.
 
 #include <doctest/doctest.h>
 
@@ -15,14 +15,14 @@ namespace catalogue_expectations_test {
 
 using namespace mock_gateway;
 
-/// A scenario: the correct outcome, and what a client needs to see it.
+/// A scenario, its correct outcome, and what a client needs to see it.
 struct Row {
   const char* name;
   const char* expected;
   const char* needs;
 };
 
-/// In the catalogue's order. Maintained by hand when a scenario is added or changed.
+/// The scenarios in the catalogue's order. This table is maintained by hand.
 const Row table[] = {
     // chunks
     {"choice-index-grows", "answer or error", "a stream"},
@@ -277,7 +277,7 @@ TEST_CASE("a client passes a scenario only with the expected outcome") {
     CHECK(static_cast<bool>(one.judge(told)) == (expected != "answer"));
     CHECK_FALSE(one.judge(hung));
     CHECK_FALSE(one.judge({one.text() + " And more.", one.tool_calls()}));
-    // A client that returns and reports nothing passes nowhere.
+    // A client that returns nothing and reports nothing passes no scenario.
     CHECK_FALSE(one.judge(ClientOutcome{""}));
   }
 }

@@ -1,4 +1,4 @@
-// The catalogue as a whole: its content and order, and how scenarios are found, described and mounted.
+// The catalogue: its content and order, and how scenarios are found, described and mounted.
 
 #include <algorithm>
 #include <set>
@@ -16,8 +16,8 @@ namespace catalogue_test {
 using namespace mock_gateway;
 using test_support::Http;
 
-TEST_CASE("every scenario seen in the field is in the catalogue and found by its references") {
-  // Each issue with all its references.
+TEST_CASE("every reported scenario is in the catalogue and found by its references") {
+  // Each row lists all references of one issue.
   const std::vector<std::vector<std::string>> rows = {
       {"pydantic-ai#164"},
       {"xiaozhi-esp32-server#734"},
@@ -35,8 +35,8 @@ TEST_CASE("every scenario seen in the field is in the catalogue and found by its
       {"opencode#37841"},
       {"vercel/ai#14277"},
       {"vercel/ai#6687"},
-      {"hermes-agent#11984"},  // id and name repeated on each fragment
-      {"DeepSeek"},            // usage on the finish chunk
+      {"hermes-agent#11984"},  // each fragment repeats the id and the name
+      {"DeepSeek"},            // usage is in the finish chunk
       {"go-openai#244"},
       {"fantasy#365"},
       {"langchainjs#1929"},
@@ -72,7 +72,7 @@ TEST_CASE("every scenario seen in the field is in the catalogue and found by its
   }
 }
 
-TEST_CASE("catalogue names are unique, in kebab case and sorted in connected groups") {
+TEST_CASE("names in the catalogue are unique, in kebab case, and sorted within each group") {
   std::set<std::string> names;
   std::vector<std::string> groups;
   std::string previous;
@@ -146,7 +146,7 @@ TEST_CASE("a scenario describes itself in JSON") {
   for (const Scenario& one : catalogue()) CHECK_NOTHROW(as_json(one).dump());
 }
 
-TEST_CASE("a scenario keeps the given options, and its judge replaces verify()") {
+TEST_CASE("a scenario keeps the given options, and its verdict replaces verify()") {
   const Options options = scenario("early-hints").options(Options{}.model("mine").seed(7));
   Gateway gateway(options);
   CHECK(Http(gateway).get("/v1/models").body.find("\"id\":\"mine\"") != std::string::npos);

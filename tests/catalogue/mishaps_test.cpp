@@ -1,5 +1,5 @@
-// A session of mishaps: a careful client passes, each careless client fails in the turn made for it, and afterwards the
-// gateway is as before.
+// Sessions of mishaps: a careful client passes, and each careless client fails in the turn that is meant to catch it. A
+// session leaves the gateway as it was before.
 
 #include <chrono>
 #include <cstddef>
@@ -52,7 +52,7 @@ enum class Habit {
   keeps_half_an_event,
 };
 
-/// A client with one connection and one key. It waits on the gateway's clock, so that tests need no real waits.
+/// A client with one connection and one key. It waits on the gateway's clock, so that tests take no real time.
 class SessionClient {
  public:
   SessionClient(const Gateway& gateway, ManualClock clock, bool streamed, Habit habit)
@@ -102,7 +102,7 @@ class SessionClient {
     outcome.error = true;
   }
 
-  /// Ends a stall: the caller waited for a reply in vain.
+  /// Ends a stalled call, whose caller stops waiting for the reply.
   void end_stall() {
     REQUIRE(clock_.wait_for_waits(1, std::chrono::seconds{10}));
     clock_.advance_to_next_event();
@@ -163,7 +163,7 @@ class SessionClient {
   void ended(const Mishap& mishap, ClientOutcome& outcome) {
     send();
     const bool is_cancelled = mishap.call() == Mishap::Call::cancelled;
-    // The expected bytes have arrived, or the abandoned call has timed out.
+    // Waits until the expected bytes have arrived or the abandoned call has timed out.
     const auto read = connection_->receive_until(
         [&](std::string_view bytes) { return is_cancelled && pieces_in(bytes).size() >= mishap.cancel_after(); },
         is_cancelled ? std::chrono::milliseconds{10000}
@@ -200,13 +200,13 @@ class SessionClient {
   std::string last_text_;
   std::string half_;
   std::unique_ptr<RawConnection> connection_;
-  std::vector<std::unique_ptr<RawConnection>> left_;  // open connections that are not read
+  std::vector<std::unique_ptr<RawConnection>> left_;  // connections that the client keeps open and no longer reads
 };
 
-/// Failures of a session: turns with their verdict, and codes of findings.
+/// The failures of a session: turns with their verdicts, and codes of findings.
 struct Played {
   std::map<std::string, Kind> bad;
-  std::string findings;  // each code once
+  std::string findings;  // lists each code once
   std::vector<std::string> messages;
 };
 
@@ -243,7 +243,7 @@ TEST_CASE("a careful client passes a session with any seed") {
   }
 }
 
-TEST_CASE("on the instant clock, a call that its caller ends still waits for that") {
+TEST_CASE("a call that its caller ends waits for the caller, even on the instant clock") {
   Gateway gateway{Options{}.clock(InstantClock{}).verify_on_destruction(false)};
   for (const Mishap& mishap : mishaps(gateway)) {
     if (mishap.call() == Mishap::Call::whole) continue;
@@ -259,7 +259,7 @@ TEST_CASE("on the instant clock, a call that its caller ends still waits for tha
   }
 }
 
-TEST_CASE("each bad habit fails the turns made for it, and no other") {
+TEST_CASE("each bad habit fails only the turns that are meant to catch it") {
   struct Row {
     Habit habit;
     std::map<std::string, Kind> streamed;
@@ -310,13 +310,13 @@ TEST_CASE("each bad habit fails the turns made for it, and no other") {
   }
 }
 
-TEST_CASE("text of the previous turn is recognized") {
+TEST_CASE("a verdict recognizes text of the previous turn") {
   const Played played = play(Habit::says_last_text_again, true);
   CHECK(played.bad.at("last-answer") == Kind::wrong_answer);
   CHECK(played.bad.count("first-answer") == 0);
 }
 
-TEST_CASE("half an event that a client keeps for the next call is found in that call") {
+TEST_CASE("a client that keeps half an event for the next call fails that call") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const Played played = play(Habit::keeps_half_an_event, true, seed);
@@ -326,7 +326,7 @@ TEST_CASE("half an event that a client keeps for the next call is found in that 
   CHECK(play(Habit::keeps_half_an_event, false).bad.empty());
 }
 
-TEST_CASE("a retry a second after the caller left is found") {
+TEST_CASE("a client that retries a second after its caller left fails the turn") {
   const RealClock clock;
   Gateway gateway{Options{}.clock(clock)};
   for (const Mishap& mishap : mishaps(gateway)) {
@@ -339,7 +339,7 @@ TEST_CASE("a retry a second after the caller left is found") {
       const auto second = std::async(std::launch::async, [&] {
         if (!tries_again) return;
         const Exchange first = gateway.journal().last();
-        // The announced wait is over.
+        // Waits until the announced time is over.
         CHECK(test_support::eventually([&] { return clock.now() - first.received() >= 1s; }));
         static_cast<void>(http.chat());
       });
@@ -350,9 +350,9 @@ TEST_CASE("a retry a second after the caller left is found") {
   }
 }
 
-TEST_CASE("attempts before the caller leaves are accepted, however late the call began") {
+TEST_CASE("attempts before the caller leaves are accepted, even if the call began late") {
   struct Row {
-    int first;  // percent of the time from the turn's start until the caller leaves
+    int first;  // when the first attempt comes, in percent of the time until the caller leaves
     int second;
     bool is_right;
   };
@@ -377,7 +377,7 @@ TEST_CASE("attempts before the caller leaves are accepted, however late the call
   }
 }
 
-TEST_CASE("a lost reply is found in every turn that has a reply") {
+TEST_CASE("a client that loses a reply fails every turn with a reply") {
   const Played played = play(Habit::keeps_no_answer, true);
   for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
                            "server-error", "bad-gateway", "unended-last-event", "rotated-key", "last-answer"})
@@ -408,7 +408,7 @@ TEST_CASE("the same seed gives the same session, another seed a different one") 
   CHECK(told(7) != told(8));
 }
 
-TEST_CASE("every turn has a description, and all texts differ") {
+TEST_CASE("every turn has its own description and its own text") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     Gateway gateway;
     const Mishaps session = mishaps(gateway, seed);
@@ -432,7 +432,7 @@ TEST_CASE("every turn has a description, and all texts differ") {
   }
 }
 
-TEST_CASE("rotation deletes the client's key, and a session without that turn keeps it") {
+TEST_CASE("the turn with a key rotation deletes the client's key; a session without that turn keeps the key") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Mishaps session = mishaps(gateway);
   const Mishap first = *session.begin();
@@ -441,7 +441,7 @@ TEST_CASE("rotation deletes the client's key, and a session without that turn ke
   const auto status_with = [&gateway](const std::string& secret) {
     return Http(gateway.host(), gateway.port(), secret).chat().status;
   };
-  last.mount();  // the rotation is excluded
+  last.mount();  // the session excludes the rotation
   CHECK(last.api_key() == key);
   CHECK(status_with(key) == 200);
   (session.end() - 2)->mount();
@@ -450,7 +450,7 @@ TEST_CASE("rotation deletes the client's key, and a session without that turn ke
   CHECK(status_with(first.api_key()) == 200);
 }
 
-TEST_CASE("a turn ends when the next one begins, or with the session") {
+TEST_CASE("a turn ends when the next turn begins or the session ends") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply("of the test");
   const std::size_t keys = gateway.keys().list().size();
@@ -464,7 +464,7 @@ TEST_CASE("a turn ends when the next one begins, or with the session") {
       const Mishaps session = mishaps(gateway);
       CHECK(gateway.keys().list().size() == keys + 1);
       key = session.begin()->api_key();
-      CHECK(asked_with(key).text() == "of the test");  // no stub is mounted
+      CHECK(asked_with(key).text() == "of the test");  // the session's stub is no longer mounted
       for (const Mishap& mishap : session)
         if (mishap.name() == name) mishap.mount();
       CHECK(asked_with(key).raw.find("of the test") == std::string::npos);
@@ -477,7 +477,7 @@ TEST_CASE("a turn ends when the next one begins, or with the session") {
   }
 }
 
-TEST_CASE("a turn without a request fails, whatever the client reports") {
+TEST_CASE("a turn without a request fails, even if the client reports a correct result") {
   Gateway gateway;
   const Mishaps session = mishaps(gateway);
   ClientOutcome outcome;

@@ -1,4 +1,4 @@
-// A user's own catalogue: scenarios in files, how they judge, and errors in a folder.
+// Scenarios in files of the user: their bytes, their verdicts, and errors in a folder of files.
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,8 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::ScriptFile;
 
-/// A scenario file with additional keys of "scenario", which start with a comma, and additional keys of the script.
+/// Returns the text of a scenario file. `more` adds keys to "scenario" and starts with a comma; `script` adds keys to
+/// the script.
 inline std::string scenario_text(const std::string& name, const std::string& more, const std::string& script) {
   return R"({"mock_gateway": 1, "scenario": {"name": ")" + name +
          R"(", "description": "says it", "good_client": "hears it", "expected": "answer")" + more + "}, " + script +
@@ -65,7 +66,7 @@ TEST_CASE("a folder's scenarios are ordered by file, and found by name") {
   CHECK(Catalogue::read(file.path()).scenarios().size() == 1);
 }
 
-TEST_CASE("a scenario file has defaults for everything that it leaves out") {
+TEST_CASE("a scenario file may omit keys that have defaults") {
   const ScriptFile file(scenario_text("plain", "", R"("stubs": [{"reply": "two"}])"));
   CHECK(as_json(Catalogue::read(file.path()).scenario("plain")) == Json({{"name", "plain"},
                                                                          {"group", ""},
@@ -96,7 +97,7 @@ TEST_CASE("a scenario file configures its gateway, and outlives its catalogue") 
   }
 }
 
-TEST_CASE("a scenario file with a finish_reason that indicates an error counts that reason as a report") {
+TEST_CASE("a client that reports the finish_reason of a scenario file reports the error that it indicates") {
   const auto judged = [](const char* reason, const char* told) {
     std::string text = scenario_text("cut", R"(, "text": "one", "finish_reason": ")" + std::string(reason) + "\"",
                                      R"("stubs": [{"reply": "one"}])");
@@ -139,7 +140,7 @@ TEST_CASE("a scenario file is judged by its own rules") {
   CHECK(own.judge(failed).kind() == Verdict::Kind::wrong_answer);
 }
 
-TEST_CASE("a scenario file has happened only to replies of its stubs in the form that shows it") {
+TEST_CASE("a scenario of a file happens only to replies of its stubs, in the plain or streamed form that shows it") {
   const ScriptFile file(scenario_text("broken", R"(, "needs_stream": true)",
                                       R"("stubs": [{"reply": {"text": "one two", "faults":
                                          [{"after_tokens": 1, "effect": "close_connection"}]}}])"));
@@ -170,7 +171,7 @@ TEST_CASE("verify() ignores a scenario's stubs that were never called") {
   CHECK(gateway.verify().notes().empty());
 }
 
-TEST_CASE("a folder is refused with the mistakes of all its files") {
+TEST_CASE("the error for a folder lists the mistakes of all files") {
   const ScriptFile file(scenario_text("twice", "", R"("stubs": [])"), "good.jsonc");
   add_file(file, "of_that_name.jsonc", scenario_text("twice", "", R"("stubs": [])"));
   add_file(file, "plain.jsonc", "// A script.\n{\"mock_gateway\": 1, \"stubs\": []}");

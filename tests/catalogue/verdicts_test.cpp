@@ -1,4 +1,4 @@
-// The catalogue's verdicts on clients: on a client's result for a scenario, and on a client that handles all scenarios.
+// Verdicts of the catalogue on the result of a client for one scenario, and on a client that handles all scenarios.
 
 #include <chrono>
 #include <cstddef>
@@ -58,19 +58,19 @@ TEST_CASE("a verdict distinguishes answers, errors, losses, hangs and invented t
       {"early-hints", got("Zürich "), "silent data loss (no)"},
       {"early-hints", got("Zürich 東京 9 °C."), "silent data loss (no)"},
       {"early-hints", got(whole + whole), "wrong answer (no)"},
-      {"early-hints", got(whole.substr(0, 2)), "wrong answer (no)"},  // half a character
+      {"early-hints", got(whole.substr(0, 2)), "wrong answer (no)"},  // the text ends within a character
       {"early-hints", got("Z\xEF\xBF\xBDrich"), "wrong answer (no)"},
       {"early-hints", hung, "hang (no)"},
       // There is no complete reply.
       {"closed-in-stream", got("Zürich 21 °C, ", true), "error surfaced"},
       {"closed-in-stream", got("Zürich 21 °C, "), "silent data loss (no)"},
-      {"closed-in-stream", got(whole), "silent data loss (no)"},  // it cannot know
+      {"closed-in-stream", got(whole), "silent data loss (no)"},  // the client cannot know the whole text
       {"key-invalid", got("", true), "error surfaced"},
       {"key-invalid", got(""), "silent data loss (no)"},
       {"html-with-200", got("<!DOCTYPE html>"), "wrong answer (no)"},
       {"stalled-body", got("Zürich 21 °C, ", true), "error surfaced"},
       {"stalled-body", hung, "hang (no)"},
-      // Both outcomes are correct.
+      // An answer and an error are both correct.
       {"finish-reason-missing", got(whole), "handled"},
       {"finish-reason-missing", got(whole, true), "error surfaced"},
       {"finish-reason-missing", got("Zürich "), "silent data loss (no)"},
@@ -139,7 +139,7 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
       {"closed-in-stream", told(""), "error surfaced"},
       {"closed-in-stream", told("Z"), "error surfaced"},
       {"closed-in-stream", told(some), "error surfaced"},
-      // A client that received more than another before the break.
+      // Clients may receive different amounts before the break.
       {"closed-in-stream", told(whole), "error surfaced"},
       {"closed-in-stream", told(some + some), "wrong answer (no)"},
       {"closed-in-stream", told("21 °C, "), "wrong answer (no)"},
@@ -150,7 +150,7 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
       {"closed-inside-character", told("Z\xC3"), "wrong answer (no)"},
       {"closed-inside-character", told("Z\xEF\xBF\xBD"), "wrong answer (no)"},
       {"closed-inside-character", told("Z"), "error surfaced"},
-      // After a retry: the text of the last attempt, or the joined text of all attempts.
+      // A client that retried may show the text of the last attempt or the joined text of all attempts.
       {"closed-in-stream", told(some, 2), "error surfaced"},
       {"closed-in-stream", told(some + some, 2), "error surfaced"},
       {"closed-in-stream", told(some + "Zürich ", 3), "error surfaced"},
@@ -168,7 +168,7 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
       {"stream-broken-then-answer", told(some + whole, 2), "error surfaced"},
       {"stream-broken-then-answer", told(whole + some, 2), "wrong answer (no)"},
       {"stream-broken-then-answer", told(some + some, 1), "wrong answer (no)"},
-      // Text that the scenario never sent.
+      // The scenario never sent this text.
       {"invalid-json", told(some + "9 °C."), "error surfaced"},
       {"invalid-json", told(some + "9 °C. "), "wrong answer (no)"},
       {"data-after-done", told(whole + " And"), "error surfaced (no)"},
@@ -188,7 +188,7 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
     CAPTURE(row.outcome.tries);
     CHECK(judged(row.name, row.outcome) == row.verdict);
   }
-  // Without an error, the text must be the complete reply, once.
+  // Without an error, the text must be the complete reply exactly once.
   ClientOutcome twice = got(some + whole);
   twice.tries = 2;
   CHECK(judged("stream-broken-then-answer", twice) == "wrong answer (no)");
@@ -210,7 +210,7 @@ TEST_CASE("an invented tool call is a wrong answer, even if an error follows") {
   outcome.tries = 2;
   CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
   CHECK(judged("closed-in-stream", outcome) == "wrong answer (no)");
-  // Of two calls, each attempt may have made only the first; no attempt may swap them.
+  // An attempt may have made only the first of two calls, but not the calls in the wrong order.
   const wire::ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
   CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
   outcome.tool_calls = {zurich, zurich, zurich};
@@ -244,7 +244,7 @@ TEST_CASE("finish reason and usage are judged if the client reports them and the
   CHECK(reasoned("tool-calls-interleaved", "tool_calls") == "handled");
   CHECK(reasoned("tool-calls-interleaved", "stop") == "wrong answer (no)");
   CHECK(reasoned("stop-after-tool-call", "stop") == "handled");
-  CHECK(reasoned("stop-after-tool-call", "tool_calls") == "handled");  // OpenAI's word for it
+  CHECK(reasoned("stop-after-tool-call", "tool_calls") == "handled");  // OpenAI's finish_reason for a tool call
   CHECK(reasoned("stop-after-tool-call", "length") == "wrong answer (no)");
   CHECK(reasoned("early-hints", "tool_calls") == "wrong answer (no)");
   CHECK(reasoned("finish-reason-eos", "eos") == "handled");
@@ -253,8 +253,8 @@ TEST_CASE("finish reason and usage are judged if the client reports them and the
   CHECK(reasoned("tool-call-arguments-broken", "tool_calls") == "wrong answer (no)");
   CHECK(reasoned("tool-call-arguments-broken", "length") == "handled");
   CHECK(reasoned("finish-reason-empty", "stop") == "handled");
-  CHECK(reasoned("finish-reason-empty", "") == "handled");           // of a plain reply
-  CHECK(reasoned("finish-reason-missing", "unknown") == "handled");  // the reply has none
+  CHECK(reasoned("finish-reason-empty", "") == "handled");           // a plain reply has this reason
+  CHECK(reasoned("finish-reason-missing", "unknown") == "handled");  // the reply has no reason
 
   const auto used = [](const char* name, const TokenUsage& usage) {
     const Scenario one = scenario(name);
@@ -271,9 +271,9 @@ TEST_CASE("finish reason and usage are judged if the client reports them and the
     CHECK(used(name, TokenUsage(9, 5).total(15)) == "wrong answer (no)");
   }
   CHECK(used("early-hints", TokenUsage(9, 5)) == "handled");
-  CHECK(used("early-hints", TokenUsage(0, 0)) == "handled");  // a stream has no usage
+  CHECK(used("early-hints", TokenUsage(0, 0)) == "handled");  // the stream has no usage
   CHECK(used("early-hints", TokenUsage(1, 2)) == "wrong answer (no)");
-  CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // the reply has none
+  CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // the reply has no usage
 }
 
 TEST_CASE("a finish reason that indicates a problem counts as an error") {
@@ -286,7 +286,7 @@ TEST_CASE("a finish reason that indicates a problem counts as an error") {
   const char* const filtered = "finish-reason-content-filter";
   CHECK(judged(filtered, got(half, true)) == "error surfaced");
   CHECK(reasoned(filtered, half, "content_filter") == "error surfaced");
-  CHECK(reasoned(filtered, "", "content_filter") == "error surfaced");  // it withholds the filtered text
+  CHECK(reasoned(filtered, "", "content_filter") == "error surfaced");  // the reply withholds the filtered text
   CHECK(judged(filtered, got(half)) == "silent data loss (no)");
   CHECK(reasoned(filtered, half, "") == "silent data loss (no)");
   CHECK(reasoned(filtered, half, "stop") == "wrong answer (no)");
@@ -308,7 +308,7 @@ TEST_CASE("a finish reason that indicates a problem counts as an error") {
   called.finish_reason = "tool_calls";
   CHECK(judged("tool-finish-without-calls", called) == "wrong answer (no)");
 
-  // If the reason indicates success, or is absent, the client reports nothing.
+  // A client that reports success or no reason does not report the problem.
   CHECK(reasoned("empty-turn", "", "stop") == "silent data loss (no)");
   CHECK(reasoned("reasoning-only-turn", "", "stop") == "silent data loss (no)");
   CHECK(reasoned("closed-in-stream", half, "content_filter") == "silent data loss (no)");
@@ -332,7 +332,7 @@ TEST_CASE("a tool call in the text may be reported as text or as a call, but not
   CHECK(judged("early-hints", {"", calls}) == "wrong answer (no)");
 }
 
-TEST_CASE("a client that names the form of its request is judged by that form") {
+TEST_CASE("a client that says whether its request was streamed is judged by that form") {
   const auto used = [](const char* name, bool streamed, const TokenUsage& usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -343,7 +343,7 @@ TEST_CASE("a client that names the form of its request is judged by that form") 
   CHECK(used("early-hints", false, TokenUsage(9, 5)) == "handled");
   CHECK(used("early-hints", false, TokenUsage(0, 0)) == "silent data loss (no)");
   CHECK(used("early-hints", true, TokenUsage(0, 0)) == "handled");
-  CHECK(used("early-hints", true, TokenUsage(9, 5)) == "handled");  // with include_usage
+  CHECK(used("early-hints", true, TokenUsage(9, 5)) == "handled");  // a stream with include_usage has usage
   CHECK(used("usage-on-finish-chunk", false, TokenUsage(0, 0)) == "silent data loss (no)");
   CHECK(used("usage-on-finish-chunk", true, TokenUsage(0, 0)) == "silent data loss (no)");
 
@@ -355,12 +355,12 @@ TEST_CASE("a client that names the form of its request is judged by that form") 
     return judged(name, outcome);
   };
   CHECK(reasoned("finish-reason-empty", false, "") == "handled");
-  CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // the client's own default
+  CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // the client uses its own default
   CHECK(reasoned("finish-reason-empty", true, "stop") == "handled");
   CHECK(reasoned("finish-reason-empty", true, "") == "silent data loss (no)");
 }
 
-TEST_CASE("requested and sent usage that a client does not report is lost") {
+TEST_CASE("a client that requested and got usage must report it") {
   const auto asked = [](const char* name, bool has_usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -380,10 +380,10 @@ TEST_CASE("requested and sent usage that a client does not report is lost") {
     CHECK(lost.message().find("the reply   text \"Zürich 21 °C, 東京 9 °C.\", usage 9 + 5 = 14") != std::string::npos);
   }
   CHECK(seen == 4);
-  CHECK(asked("early-hints", false));  // its stream has none
+  CHECK(asked("early-hints", false));  // the stream of this scenario has no usage
 }
 
-/// The body of the first complete reply in two attempts; empty without one.
+/// Sends up to two requests. Returns the body of the first complete reply, or "" if there is none.
 inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   Gateway gateway{scenario.options(Options{}.clock(InstantClock{}))};
   scenario.mount(gateway);
@@ -402,7 +402,7 @@ inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   return "";
 }
 
-TEST_CASE("each scenario states the finish reason and usage of its bytes") {
+TEST_CASE("each scenario states the finish reason and the usage that its bytes contain") {
   for (const Scenario& one : catalogue()) {
     CAPTURE(one.name());
     const bool has_answer = one.expected() != Scenario::Expected::error;
@@ -421,10 +421,10 @@ TEST_CASE("each scenario states the finish reason and usage of its bytes") {
   }
 }
 
-TEST_CASE("a verdict prints one line if correct, and the details if not") {
+TEST_CASE("a verdict prints one line if the result is correct, else the details") {
   std::ostringstream out;
   out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
-      << scenario("closed-in-stream").judge(got("Zürich "))  // the last of several lines
+      << scenario("closed-in-stream").judge(got("Zürich "))  // the last line of several
       << Kind::hang << '\n'
       << scenario("early-hints").expected();
   CHECK(out.str() ==
@@ -438,7 +438,7 @@ TEST_CASE("a verdict prints one line if correct, and the details if not") {
         "answer");
 }
 
-TEST_CASE("a verdict on text before an error says so, and names a retry that would explain it") {
+TEST_CASE("a verdict on wrong text before an error says so, and names a retry that would explain the text") {
   ClientOutcome twice = got("Zürich 21 °C, Zürich 21 °C, ", true);
   CHECK(scenario("closed-in-stream").judge(twice).message() ==
         "closed-in-stream: wrong answer, expected error\n"
@@ -458,9 +458,9 @@ TEST_CASE("a verdict on text before an error says so, and names a retry that wou
         "  a good client reads usage from whichever chunk has it");
 }
 
-// --- A client that runs through all of them --------------------------------------------------------------------------
+// --- A client that handles all scenarios -----------------------------------------------------------------------------
 
-/// A careful client: it reports what it does not understand, and retries once.
+/// A careful client. It reports everything that it does not understand, and retries once.
 class HonestClient {
  public:
   HonestClient(const Gateway& gateway, bool streamed, std::chrono::milliseconds timeout)
@@ -521,7 +521,7 @@ class HonestClient {
     end(choice.value("finish_reason", ""), outcome);
   }
 
-  /// The text of a string or of content parts, without reasoning.
+  /// Returns the text of a string or of content parts, without reasoning.
   static std::string text_of(const Json& content) {
     if (content.is_null()) return "";
     if (content.is_string()) return content;
@@ -543,7 +543,8 @@ class HonestClient {
                         .total(usage.at("total_tokens").get<int>());
   }
 
-  /// Finds the call by index, or without an index takes the latest call. A different id starts a new call.
+  /// Adds a fragment to the call with the index, or to the latest call if there is no index. A new id starts a new
+  /// call.
   static void add(const Json& fragment, std::vector<wire::ToolCall>& calls, const Json& index) {
     const Json function = fragment.value("function", Json::object());
     const std::string id = fragment.value("id", "");
@@ -557,7 +558,7 @@ class HonestClient {
     calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
   }
 
-  /// Handles deltas that each contain the whole text so far, instead of its next piece.
+  /// Joins the pieces of a text. Each piece may also be the whole text so far.
   static std::string join(const std::vector<std::string>& pieces) {
     std::string all;
     bool grows = pieces.size() > 1;
@@ -630,7 +631,7 @@ TEST_CASE("a careful client passes the whole catalogue, streamed and plain") {
       CAPTURE(streamed);
       Gateway gateway{one.options(Options{}.clock(InstantClock{}))};
       one.mount(gateway);
-      // If a reply is endless, a client may miss its end, but not its text.
+      // A client may miss the end of an endless reply, but not its text.
       const bool endless = one.needs_timeout() && one.expected() != Scenario::Expected::answer;
       HonestClient client(gateway, streamed, endless ? 100ms : one.needs_timeout() ? 2s : 10s);
       for (int call = 1; call < one.calls(); ++call) client.ask();
@@ -656,7 +657,7 @@ TEST_CASE("a client that takes a truncated reply for the answer fails every brea
       connection.send(Http(gateway).format_chat({{"stream", true}}));
       outcome.text = connection.receive_response().joined_text();
     } catch (const std::exception&) {
-      // The client does not report it either.
+      // The client does not report the exception either.
     }
     const Verdict verdict = one.judge(outcome);
     CHECK(verdict.kind() == Kind::silent_data_loss);

@@ -1,4 +1,4 @@
-// Everybody can use the page: names, focus, contrast, keyboard, and a phone's width.
+// Accessibility of the page: names, focus, contrast, keyboard, and the width of a phone.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-/// Moves the clock on while the traffic waits for it.
+/// Creates traffic on a manual clock, and advances the clock while the traffic waits for it.
 async function trafficOfManualClock() {
   let going = true;
   const clock = (async () => {
@@ -37,7 +37,7 @@ async function trafficOfManualClock() {
   return seen;
 }
 
-/// Opens each view in turn, with content.
+/// Opens each view with content, one after the other, and calls `look`.
 async function eachView(tab, look) {
   for (const [view, selector] of Object.entries(views)) {
     await tab.show(view);
@@ -57,7 +57,7 @@ async function eachView(tab, look) {
 }
 const expected = [/status of 400/];
 
-test('each control and picture has a name', async () => {
+test('every control and every picture has a name', async () => {
   const tab = await Console.open(browser, gateway);
   const session = await tab.page.createCDPSession();
   const named = new Set(['button', 'link', 'textbox', 'searchbox', 'spinbutton', 'combobox', 'checkbox', 'image', 'img', 'dialog', 'table', 'heading', 'region', 'DisclosureTriangle']);
@@ -74,7 +74,7 @@ test('each control and picture has a name', async () => {
   await tab.close(expected);
 });
 
-test('Tab reaches everything, in the order of the page, and what has the focus is seen', async () => {
+test('Tab reaches every control in the order of the page, and the focused control is visible', async () => {
   const tab = await Console.open(browser, gateway);
   await eachView(tab, async (view) => {
     const problems = [];
@@ -105,7 +105,7 @@ test('Tab reaches everything, in the order of the page, and what has the focus i
   await tab.close(expected);
 });
 
-/// Texts whose contrast with their background is below 4.5 to 1.
+/// Returns texts whose contrast with their background is below 4.5 to 1.
 function faintTexts() {
   const parse = (colour) => {
     const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
@@ -154,7 +154,7 @@ function faintTexts() {
 
 for (const scheme of ['light', 'dark']) {
   for (const width of [1280, 390]) {
-    test(`each text has a contrast of 4.5 to 1, ${scheme}, ${width} pixels wide`, async () => {
+    test(`every text has a contrast of at least 4.5 to 1 (${scheme}, ${width} pixels wide)`, async () => {
       const tab = await Console.open(browser, gateway, { scheme, width, motion: 'reduce' });
       await eachView(tab, async (view) => {
         const { faint, looked } = await tab.page.evaluate(faintTexts);
@@ -185,7 +185,7 @@ test('axe-core finds no violation in any view', async () => {
   }
 });
 
-/// Words of up to 24 letters that are broken across two lines.
+/// Returns words of up to 24 letters that are broken across two lines.
 function brokenWords() {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -201,7 +201,7 @@ function brokenWords() {
   return broken;
 }
 
-test('no word is broken within, on a wide screen or half of one', async () => {
+test('no word is broken across lines on a wide or half-wide screen', async () => {
   for (const width of [1400, 1280, 700, 500]) {
     const tab = await Console.open(browser, gateway, { width });
     await eachView(tab, async (view) => {
@@ -214,7 +214,7 @@ test('no word is broken within, on a wide screen or half of one', async () => {
 test('no view is wider than a small phone', async () => {
   const tab = await Console.open(browser, gateway, { width: 360, height: 740 });
   await eachView(tab, async (view) => {
-    // Tables become cards there, which need no scrolling of their own either.
+    // On a phone tables become cards, which need no scrolling either.
     const beyond = await tab.page.evaluate(() => [document.documentElement, ...document.querySelectorAll('.scroll, dialog')]
       .map((element) => element.scrollWidth - element.clientWidth));
     assert.deepEqual(beyond, beyond.map(() => 0), view);
@@ -222,7 +222,7 @@ test('no view is wider than a small phone', async () => {
   await tab.close(expected);
 });
 
-test('the first Tab offers to skip to the content; a view moves the focus to its heading', async () => {
+test('the first Tab offers to skip to the content, and a new view moves the focus to its heading', async () => {
   const tab = await Console.open(browser, gateway);
   await tab.page.reload();
   await tab.page.waitForSelector('nav a');
@@ -241,7 +241,7 @@ test('the first Tab offers to skip to the content; a view moves the focus to its
   await tab.close();
 });
 
-test('a list that is drawn anew leaves the focus where it is', async () => {
+test('a list that is redrawn keeps the focus', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   const id = (await gateway.control('GET', '/keys')).keys[0].id;
   await (await tab.page.waitForSelector(`[data-focus="edit:${id}"]`)).focus();

@@ -1,17 +1,17 @@
-// Runs in a browser, on a page of another origin: tries a page's possible attacks on the control API. Each result is
-// 'nothing', or the loot. The page's fragment (#) names the address to attack.
+// Attacks on the control API that a page of another origin can try in a browser. Each attack results in 'nothing' or in
+// the data that it got. The page's fragment (#) contains the address to attack.
 const { target, token } = location.hash === '#none' ? {} : JSON.parse(decodeURIComponent(location.hash.slice(1)));
 const api = `${target}/control/v1`;
 const json = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 const results = {};
 
-/// What a promise gives when it is kept; a refusal of the browser is nothing.
+/// Returns the value of a promise, or 'nothing' if the browser refuses.
 const got = (promise) => promise.then((value) => value ? String(value) : 'nothing', () => 'nothing');
 const read = (path, init) => got(fetch(api + path, init).then((response) => response.text()));
-/// The browser lets a page send such a request, but not read the answer.
+/// Sends a request that a browser lets a page send but whose response the page must not read.
 const send = (path, init) => got(fetch(api + path, { mode: 'no-cors', ...init }).then((response) => response.type === 'opaque' ? '' : response.text()));
 
-/// What an element shows when it has loaded or failed.
+/// Adds an element and returns what `look` sees when the element has loaded, or 'nothing' if it failed.
 function element(tag, properties, look = () => '') {
   return got(new Promise((resolve) => {
     const made = Object.assign(document.createElement(tag), properties);

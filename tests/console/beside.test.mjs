@@ -1,4 +1,4 @@
-// The list and an exchange beside it, keys, tabs that count, findings in rows, stubs made and edited.
+// The list of exchanges with one exchange beside it, keyboard shortcuts, counts in tabs, findings in rows, and stubs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser, until } from './support.mjs';
@@ -7,7 +7,7 @@ let browser;
 before(async () => { browser = await startBrowser(); });
 after(() => browser?.close());
 
-/// A gateway of the test's own, which ends with it.
+/// Starts a gateway for one test. It stops when the test ends.
 async function started(context, script = {}, flags = []) {
   const gateway = await Gateway.start({ mock_gateway: 1, ...script }, flags);
   context.after(() => gateway.stop());
@@ -18,13 +18,13 @@ const rows = (tab, number) => tab.page.waitForFunction((wanted) => document.quer
 const hash = (tab) => tab.page.evaluate(() => location.hash);
 const marked = (tab) => tab.page.$$eval('tr[aria-current]', (all) => all.map((row) => Number(row.dataset.id)));
 
-test('the list stays as it is while exchanges are opened beside it, and goes where there is no room', async (context) => {
+test('the list stays unchanged while exchanges are opened beside it, and is hidden on a narrow screen', async (context) => {
   const gateway = await started(context);
   for (const text of ['first', 'second', 'third']) await gateway.ask(text);
   const tab = await Console.open(browser, gateway, { width: 1400, view: 'journal?text=ir' });
   await rows(tab, 2);
   await tab.page.$eval('table.journal', (table) => { table.same = true; });
-  // Anywhere in the row.
+  // A click anywhere in the row opens the exchange.
   await tab.page.click('tr[data-id="3"] td[data-label="Said"]');
   await tab.waitForText('h1', 'Exchange 3');
   assert.deepEqual(await marked(tab), [3]);
@@ -34,7 +34,7 @@ test('the list stays as it is while exchanges are opened beside it, and goes whe
   assert.deepEqual(await marked(tab), [1]);
   assert.equal(await tab.page.$eval('table.journal', (table) => table.same), true);
   await gateway.ask('a bird');
-  await rows(tab, 3);  // it follows what comes
+  await rows(tab, 3);  // the list shows new exchanges
   assert.equal(await tab.focused(), 'Exchange 1');
   await tab.page.click('.close-pane');
   await tab.waitForText('h1', 'Journal');
@@ -49,7 +49,7 @@ test('the list stays as it is while exchanges are opened beside it, and goes whe
   await tab.close();
 });
 
-test('keys go through the rows, search, and say what they do; they are letters while somebody types', async (context) => {
+test('shortcuts select rows, search and show help, but are plain letters in text fields', async (context) => {
   const gateway = await started(context);
   for (const text of ['first', 'second', 'third']) await gateway.ask(text);
   const tab = await Console.open(browser, gateway, { width: 1400 });
@@ -74,7 +74,7 @@ test('keys go through the rows, search, and say what they do; they are letters w
   await tab.waitForText('h1', 'Journal');
   await press('?');
   await tab.waitForText('dialog dd', 'search the journal');
-  await press('/');  // no more than a letter in a dialog
+  await press('/');  // only a letter in a dialog
   await press('Escape');
   await until('it closes', async () => (await tab.page.$$('dialog')).length === 0);
   await press('/');
@@ -90,7 +90,7 @@ test('keys go through the rows, search, and say what they do; they are letters w
   await tab.close();
 });
 
-test('each row is one stop of the Tab key', async (context) => {
+test('the Tab key stops once at each row', async (context) => {
   const gateway = await started(context, { stubs: [{ reply: 'a' }, { reply: 'b' }] });
   await gateway.control('POST', '/keys', { name: 'other' });
   await gateway.ask('Hi');
@@ -104,7 +104,7 @@ test('each row is one stop of the Tab key', async (context) => {
   await tab.close();
 });
 
-test('tabs count what has come since their view was shown', async (context) => {
+test('tabs count the new entries since their view was shown', async (context) => {
   const gateway = await started(context, { stubs: [{ when: { user_says: 'ask' }, reply: { ask: true } }, { reply: 'Hello.' }] });
   await gateway.ask('before');
   const tab = await Console.open(browser, gateway, { view: 'review' });
@@ -132,7 +132,7 @@ test('tabs count what has come since their view was shown', async (context) => {
   await tab.close();
 });
 
-test('a row shows how many findings the review has in its exchange, and how heavy they are', async (context) => {
+test('a row shows the number and the severity of the findings in its exchange', async (context) => {
   const gateway = await started(context, { stubs: [{ when: { user_says: 'limit' }, reply: { failure: 429, retry_after: '1h' } }, { reply: 'Hello.' }] });
   await gateway.ask('fine');
   await gateway.ask('odd', { body: { logit_bia: {} } });
@@ -150,7 +150,7 @@ test('a row shows how many findings the review has in its exchange, and how heav
   await tab.close();
 });
 
-test('a stub is made of an unmatched request beside the closest one, and answers it', async (context) => {
+test('a stub made from an unmatched request, with the closest stub beside it, answers the request', async (context) => {
   const gateway = await started(context, { stubs: [{ name: 'near', when: { user_says: 'weather', model_is: 'mock-model' }, reply: 'Sun.' }] });
   assert.equal((await gateway.ask('the "wether"\nin Paris')).status, 422);
   const tab = await Console.open(browser, gateway, { width: 1400, view: 'exchange/1' });
@@ -174,7 +174,7 @@ test('a stub is made of an unmatched request beside the closest one, and answers
   await tab.close();
 });
 
-test('a stub shows its script, and is copied, downloaded and edited', async (context) => {
+test('a stub shows its script and can be copied, downloaded and edited', async (context) => {
   const gateway = await started(context, { stubs: [{ name: 'of the file', when: { user_says: 'Hi' }, reply: { text: 'of the file', finish_reason: 'length' } }] });
   const { stubs: [{ id: mine }] } = await gateway.control('POST', '/stubs', { name: 'by hand', when: { user_says: 'you' }, reply: 'old' });
   const tab = await Console.open(browser, gateway, { view: `stubs/${mine}` });
@@ -183,7 +183,7 @@ test('a stub shows its script, and is copied, downloaded and edited', async (con
   await tab.waitForText('#said', 'Copied');
   assert.deepEqual(JSON.parse(await tab.clipboard()), { name: 'by hand', when: { user_says: 'you' }, reply: 'old' });
 
-  // The download is a script that can be served.
+  // A gateway can serve the downloaded script.
   await tab.page.evaluate(() => { URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return '#saved'; }; });
   await tab.page.evaluate(() => document.addEventListener('click', (event) => { if (event.target.download) event.preventDefault(); }, true));
   await tab.click('Download');
@@ -216,7 +216,7 @@ test('a stub shows its script, and is copied, downloaded and edited', async (con
   await tab.close([/status of 40[04]/]);
 });
 
-test('what is said of one view goes with it', async (context) => {
+test('a message about one view disappears with the view', async (context) => {
   const gateway = await started(context);
   const tab = await Console.open(browser, gateway, { view: 'stubs' });
   await tab.write('Stub', '{"reply": "Hi"}');
@@ -227,7 +227,7 @@ test('what is said of one view goes with it', async (context) => {
   await tab.close();
 });
 
-test('10,000 stubs and 10,000 exchanges are there within half a second, in pages', async (context) => {
+test('the first page of 10,000 stubs and of 10,000 exchanges appears within half a second', async (context) => {
   const stubs = Array.from({ length: 10_000 }, (_, index) => ({ name: `stub ${index + 1}`, when: { user_says: `question ${index + 1}` }, reply: 'x' }));
   const gateway = await started(context, { gateway: { unmatched: 'gets_default_reply', journal_limits: { entries: 20_000, bytes: 1_000_000_000 } } });
   await Promise.all(Array.from({ length: 10_000 }, (_, index) => gateway.ask(`hello ${index}`)));
@@ -241,7 +241,7 @@ test('10,000 stubs and 10,000 exchanges are there within half a second, in pages
   }, `#/${view}`, selector);
   for (const [view, selector] of [['journal', 'tr[data-id="10000"]'], ['stubs', 'tr[id] a'], ['stubs?behind=9900', 'tr[id] a'], ['exchange/5000', '.conversation']]) {
     let best = Infinity;
-    // The machine may be busy with other things.
+    // Measures up to five times, because the machine may be busy.
     for (let run = 0; run < 5 && best >= 500; ++run) {
       await tab.show('keys');
       best = Math.min(best, await time(view, selector));

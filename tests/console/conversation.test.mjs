@@ -1,4 +1,4 @@
-// An exchange is shown as a conversation: the messages with their roles, formatted tool calls, and the sent answer.
+// The conversation of an exchange: the messages with their roles, formatted tool calls, and the sent reply.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser } from './support.mjs';
@@ -42,7 +42,7 @@ async function shown(text, options = {}) {
 }
 
 for (const stream of [false, true]) {
-  test(`thinking, text and a tool call are laid out, ${stream ? 'streamed' : 'plain'}`, async () => {
+  test(`a reply with thinking, text and a tool call is formatted (${stream ? 'streamed' : 'plain'})`, async () => {
     const { tab, turns, text } = await shown('the weather', { body: { stream, ...(stream && { stream_options: { include_usage: true } }), tools: [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }] } });
     assert.equal(turns.length, 2);
     assert.equal(turns[0], 'user: the weather');
@@ -57,7 +57,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test('roles, results of tools, images and other parts are shown as what they are', async () => {
+test('roles, tool results, images and other parts are labelled', async () => {
   const messages = [
     { role: 'system', content: 'Be brief.' },
     { role: 'developer', content: [{ type: 'text', text: 'In verse.' }] },
@@ -74,7 +74,7 @@ test('roles, results of tools, images and other parts are shown as what they are
   await tab.close();
 });
 
-test('what broke is shown as far as it came', async () => {
+test('a broken reply is shown up to the break', async () => {
   const cut = await shown('cut', { body: { stream: true } });
   assert.match(cut.turns[1], /^assistant no finish_reason: one two/);
   await cut.tab.close();
@@ -83,7 +83,7 @@ test('what broke is shown as far as it came', async () => {
   await malformed.tab.close();
 });
 
-test('several choices, a refusal and an error are told apart', async () => {
+test('several choices, a refusal and an error are shown separately', async () => {
   const two = await shown('two', { body: { n: 2 } });
   assert.deepEqual(two.turns.slice(1), ['assistant finish_reason stop: yes', 'assistant finish_reason stop: no']);
   await two.tab.close();
@@ -95,7 +95,7 @@ test('several choices, a refusal and an error are told apart', async () => {
   await failed.tab.close();
 });
 
-test('what is no chat has no conversation, and shows its answer', async () => {
+test('an exchange other than a chat shows its response and no conversation', async () => {
   await gateway.ask('', { raw: '{"model": ' });
   const { exchanges: [{ id }] } = await gateway.control('GET', '/journal');
   const tab = await Console.open(browser, gateway, { view: `exchange/${id}` });

@@ -1,4 +1,4 @@
-// A page of another origin, and a name that was made to lead to this machine, read nothing and change nothing.
+// Pages of other origins and rebound host names, which must read nothing and change nothing.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -25,9 +25,9 @@ after(async () => {
   await gateway?.stop();
 });
 
-/// All that an attack might have changed.
+/// Returns everything that an attack could have changed.
 async function state() {
-  // A client may have its answer before the gateway has recorded the end of the exchange.
+  // Waits, because a client may have its response before the gateway has recorded the end of the exchange.
   const root = await until('every exchange ends', async () => {
     const status = await gateway.control('GET', '');
     return status.counts.open === 0 && status;
@@ -38,7 +38,7 @@ async function state() {
     (await read('/journal')).exchanges.map((exchange) => exchange.id)]);
 }
 
-/// The browser reports refused requests on its console, where this test expects them.
+/// Runs the attacks from a page of this origin. The browser reports refused requests on its console, which is expected.
 async function attack(origin, target, token) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -49,7 +49,7 @@ async function attack(origin, target, token) {
 }
 
 for (const [title, withToken] of [['without the token', false], ['even with the token', true]]) {
-  test(`a page of another port reads nothing and changes nothing, ${title}`, async () => {
+  test(`a page on another port reads nothing and changes nothing (${title})`, async () => {
     await gateway.ask('the secret prompt');
     const before = await state();
     const results = await attack(`http://127.0.0.1:${site.address().port}`, gateway.controlUrl, withToken ? gateway.token : 'guess');
@@ -60,13 +60,13 @@ for (const [title, withToken] of [['without the token', false], ['even with the 
   });
 }
 
-test('a rebound name gets 421 for the page and for the API, and changes nothing', async () => {
+test('a rebound host name gets 421 for the page and for the API, and changes nothing', async () => {
   const before = await state();
   const port = new URL(gateway.controlUrl).port;
   const results = await attack(`http://${NAME}:${site.address().port}`, `http://${NAME}:${port}`, gateway.token);
   for (const [what, result] of Object.entries(results)) assert.equal(result, 'nothing', what);
 
-  // The name now leads to the control port itself, so that the browser takes both for one origin.
+  // The name now resolves to the control port itself, so the browser treats both as one origin.
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const opened = await page.goto(`http://${NAME}:${port}/`);
@@ -91,7 +91,7 @@ test('a rebound name gets 421 for the page and for the API, and changes nothing'
   assert.equal(await state(), before);
 });
 
-test('another page cannot put the console into a frame', async () => {
+test('another page cannot show the console in a frame', async () => {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   await page.goto(`http://127.0.0.1:${site.address().port}/#none`);
@@ -105,13 +105,13 @@ test('another page cannot put the console into a frame', async () => {
   await context.close();
 });
 
-test('a tab with the console open gives its token to no page that opened it', async () => {
+test('a tab with the console does not give its token to the page that opened it', async () => {
   const tab = await Console.open(browser, gateway);
   const page = await tab.context.newPage();
   await page.goto(`http://127.0.0.1:${site.address().port}/#none`);
   const seen = await page.evaluate(async (target) => {
     const opened = window.open(target);
-    // Until the other page has loaded, the new tab is an empty page of this origin.
+    // Waits, because the new tab is an empty page of this origin until the other page has loaded.
     for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
       try { void opened.sessionStorage.length; } catch (error) { return error.name; }
     }

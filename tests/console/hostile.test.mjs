@@ -1,4 +1,4 @@
-// Texts of clients are an attacker's: markup stays text, invisible and turning characters are shown, long ones are cut.
+// Hostile texts from clients: markup stays text, invisible and bidirectional characters are shown, long texts are cut.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser } from './support.mjs';
@@ -38,7 +38,7 @@ test('markup and hidden characters of a prompt, a key, a header and a stub are s
   await tab.close();
 });
 
-test('a text of a megabyte is cut, and shown whole when asked for', async (context) => {
+test('a text of a megabyte is cut, and shown completely on request', async (context) => {
   const { length: number } = (await gateway.control('GET', '/journal?limit=1000')).exchanges;
   await gateway.ask('word '.repeat(200_000) + 'the end');
   const tab = await Console.open(browser, gateway, { view: `exchange/${number + 1}` });
@@ -57,7 +57,7 @@ test('a text of a megabyte is cut, and shown whole when asked for', async (conte
   await tab.close();
 });
 
-test('a megabyte of nothing but hidden characters does not freeze the page', async () => {
+test('a megabyte of hidden characters does not freeze the page', async () => {
   const { length: number } = (await gateway.control('GET', '/journal?limit=1000')).exchanges;
   await gateway.ask('a\u202e'.repeat(250_000));
   const tab = await Console.open(browser, gateway, { view: `exchange/${number + 1}` });
@@ -67,7 +67,7 @@ test('a megabyte of nothing but hidden characters does not freeze the page', asy
   await tab.close();
 });
 
-test('the policy of the page lets no text become markup or code, and no request leave', async () => {
+test('the content security policy prevents markup and code from texts, and requests to other origins', async () => {
   const tab = await Console.open(browser, gateway);
   const refused = await tab.page.evaluate(async () => {
     const attempts = {

@@ -1,4 +1,4 @@
-// A busy journal: nothing lost, nothing twice, in order, and the page still takes input.
+// A busy journal: every exchange appears once and in order, and the page still accepts input.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser, until } from './support.mjs';
@@ -10,7 +10,7 @@ after(() => browser?.close());
 const ids = (tab) => tab.page.$$eval('tr[data-id]', (rows) => rows.map((row) => Number(row.dataset.id)));
 const said = (tab) => tab.page.$$eval('tr[data-id] td[data-label="Said"]', (cells) => cells.map((cell) => cell.textContent));
 
-/// Sends a request each so many milliseconds, without waiting for the answers.
+/// Sends `number` requests, one every `milliseconds`, without waiting for the responses.
 async function sendEvery(gateway, milliseconds, number) {
   const answers = [];
   const begin = Date.now();
@@ -27,7 +27,7 @@ async function sendEvery(gateway, milliseconds, number) {
   return Promise.all(answers);
 }
 
-/// Someone types while 500 exchanges come. Returns what the page was hindered by, in ms, and how many keys were pressed.
+/// Types while 500 exchanges arrive. Returns the delays of the page in ms and the number of pressed keys.
 async function typeWhileBusy() {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
@@ -50,12 +50,12 @@ async function typeWhileBusy() {
     }, true);
   });
   const input = await tab.field('Search');
-  // All rows stay: the text reaches no filter.
+  // Keeps the typed text from the filter, so that all rows stay.
   await input.evaluate((element) => element.addEventListener('input', (event) => event.stopPropagation()));
   await input.focus();
   const begin = Date.now();
   const sent = sendEvery(gateway, 10, 500);
-  // Someone types all the while.
+  // Types for five seconds, in which the exchanges arrive.
   while (Date.now() - begin < 5000) await tab.page.keyboard.type('typing while it is busy ', { delay: 20 });
   const answers = await sent;
   assert.ok(answers.every((answer) => answer.status === 200));
@@ -74,8 +74,8 @@ async function typeWhileBusy() {
   return measured;
 }
 
-test('500 exchanges at 100 a second appear all, in order, once, while the page takes input', async (context) => {
-  // A generous limit and the best of three runs, because the machine may be busy.
+test('500 exchanges at 100 per second all appear once and in order, while the page accepts input', async (context) => {
+  // The limits are generous, and the best of three runs counts, because the machine may be busy.
   const wrong = ({ gap, task, key, keys }) => [
     ...(gap < 2000 ? [] : [`frames were ${gap} ms apart`]),
     ...(task < 1000 ? [] : [`a task took ${task} ms`]),
@@ -91,7 +91,7 @@ test('500 exchanges at 100 a second appear all, in order, once, while the page t
   assert.deepEqual(found, []);
 });
 
-test('1,300 exchanges keep at most 1,000 rows; older ones are shown on demand, 200 at a time, without a gap', async () => {
+test('of 1,300 exchanges 1,000 are shown; older ones follow on request, 200 at a time, without a gap', async () => {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
   await tab.waitForText('[role="status"]', 'No requests yet.');
@@ -119,7 +119,7 @@ test('1,300 exchanges keep at most 1,000 rows; older ones are shown on demand, 2
   await gateway.stop();
 });
 
-test('a paused journal stands still, and goes on with all that came meanwhile', async () => {
+test('a paused journal does not change, and then shows all exchanges that arrived meanwhile', async () => {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
   await gateway.ask('before');
@@ -140,7 +140,7 @@ test('a paused journal stands still, and goes on with all that came meanwhile', 
   await gateway.stop();
 });
 
-test('an empty journal offers the first request, which goes when one has come', async () => {
+test('an empty journal suggests a first request until an exchange arrives', async () => {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
   await tab.waitForText('pre', `curl ${gateway.info.base_url}/chat/completions`);
@@ -186,7 +186,7 @@ test('a client that received nothing shows no status', async () => {
   await gateway.stop();
 });
 
-test('the journal filters while the reader types, and shows only requests with findings', async () => {
+test('the journal filters while the user types, and can show only requests with findings', async () => {
   const gateway = await Gateway.start();
   await gateway.ask('apple');
   await gateway.ask('apple pie', { body: { logit_bia: {} } });
@@ -216,7 +216,7 @@ test('the journal filters while the reader types, and shows only requests with f
   await gateway.stop();
 });
 
-test('a request and its retries are a group, also if another request came between them', async () => {
+test('a request and its retries form a group, even with another request between them', async () => {
   const gateway = await Gateway.start({ mock_gateway: 1, stubs: [{ when: { user_says: 'limit' }, replies: [{ failure: 429 }, { failure: 503 }, 'Fine.'] }] });
   const tab = await Console.open(browser, gateway);
   const shown = () => tab.page.$$eval('tr[data-id]', (rows) => rows.map((row) => `${row.dataset.id} ${row.querySelector('.try').textContent}`.trim()).join());

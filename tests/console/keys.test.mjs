@@ -1,4 +1,4 @@
-// The life of an API key on the page: created, used, disabled, enabled, deleted, by mouse and by keyboard alone.
+// The life of an API key on the page: created, used, disabled, enabled and deleted, by mouse or only by keyboard.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser, until } from './support.mjs';
@@ -13,7 +13,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-/// The cells of the key's row: {Description, State, "Last used", Requests, Rights, Limit}.
+/// Returns the cells of the key's row: {Description, State, "Last used", Requests, Rights, Limit}.
 async function key(tab, name) {
   return tab.page.evaluate((wanted) => {
     const found = [...document.querySelectorAll('tr[data-key]')].find((row) => row.textContent.includes(wanted));
@@ -21,13 +21,13 @@ async function key(tab, name) {
   }, name);
 }
 
-/// Waits until the key's cell of that label holds the text.
+/// Waits until the key's cell with this label contains the text.
 async function keyWith(tab, name, label, wanted) {
   await until(`${name}, ${label}: ${wanted}`, async () => (await key(tab, name))?.[label].includes(wanted));
   return key(tab, name);
 }
 
-/// The life of a key, by mouse or keyboard: `press` gets a button's name, `type` a field's name and text.
+/// Plays the life of a key by mouse or keyboard. `press` gets a button's name, `type` gets a field's name and a text.
 async function life(tab, name, press, type) {
   await press('Create a key');
   await type('Description', name);
@@ -71,7 +71,7 @@ async function life(tab, name, press, type) {
   await press(`Delete ${name}`);
   await tab.waitForText('dialog h2', `Delete ${name}?`);
   await press('Cancel');
-  await tab.page.waitForFunction(() => !document.querySelector('dialog')); // until then the button is busy
+  await tab.page.waitForFunction(() => !document.querySelector('dialog')); // the button is busy until then
   assert.equal((await gateway.ask('Hi', { key: secret })).status, 200, 'a deletion that was not confirmed deletes nothing');
   await press(`Delete ${name}`);
   await tab.waitForText('dialog h2', `Delete ${name}?`);
@@ -81,16 +81,16 @@ async function life(tab, name, press, type) {
   return secret;
 }
 
-test('a key lives from its creation to its deletion, by mouse', async () => {
+test('a key can be created, changed and deleted by mouse', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   const press = (name) => tab.click(name);
   await life(tab, 'billing by mouse', press, typing(tab));
   await tab.close();
 });
 
-test('a key lives from its creation to its deletion, by keyboard alone', async () => {
+test('a key can be created, changed and deleted with only the keyboard', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
-  // A redrawn list loses the focus for a moment, so Enter counts only if the button got it.
+  // A list that is redrawn loses the focus for a moment. So Enter is pressed again unless the button received it.
   const press = async (name) => {
     await tab.button(name);
     let target;
@@ -117,7 +117,7 @@ test('a key lives from its creation to its deletion, by keyboard alone', async (
   await tab.close();
 });
 
-/// Clicks into the dialog's field and replaces its text.
+/// Returns a function that clicks into a field of the dialog and replaces its text.
 function typing(tab) {
   return async (label, text) => {
     const input = await tab.field(label);
@@ -127,7 +127,7 @@ function typing(tab) {
   };
 }
 
-test('a change of a key sends what was changed alone, so that its limit goes on', async () => {
+test('changing a key sends only the changed values, so that its limit is not restarted', async () => {
   const made = await gateway.control('POST', '/keys', { name: 'limited', limit: '1/1h' });
   const status = async () => (await gateway.ask('Hi', { key: made.secret })).status;
   assert.deepEqual([await status(), await status()], [200, 429]);
@@ -143,7 +143,7 @@ test('a change of a key sends what was changed alone, so that its limit goes on'
   await tab.close();
 });
 
-test('what the gateway refuses is said in the dialog, which stays open', async () => {
+test('a refusal of the gateway is shown in the dialog, which stays open', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   await tab.click('Create a key');
   await typing(tab)('Description', 'wrong limit');
@@ -157,7 +157,7 @@ test('what the gateway refuses is said in the dialog, which stays open', async (
   await tab.close([/status of 400/]);
 });
 
-test('a key shows its hint, and the default one can be copied', async () => {
+test('a key shows its hint, and the default key can be copied', async () => {
   const made = await gateway.control('POST', '/keys', { name: 'hinted' });
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   await tab.waitForText('tr[data-key] code', `sk-…${made.secret.slice(-4)}`);
@@ -170,7 +170,7 @@ test('a key shows its hint, and the default one can be copied', async () => {
   await tab.close();
 });
 
-test('a secret that is shown once stays until it was copied, or the reader insists', async () => {
+test('a secret that is shown once stays until it is copied or the user confirms', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   const make = async (name) => {
     await tab.click('Create a key');

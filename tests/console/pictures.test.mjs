@@ -1,4 +1,4 @@
-// Pictures of each view in light, dark and at a phone's width, for people to look at: build/console/*.png.
+// Screenshots of each view, in light and dark and at the width of a phone, for manual inspection: build/console/*.png.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ before(async () => {
   browser = await startBrowser();
   seen = await traffic(gateway);
   await gateway.control('POST', '/keys', { name: 'ops', models: ['mock-model'], operations: ['list_models', 'chat_completions'], limit: '10/1m' });
-  // A request and its retries, which come too early.
+  // Sends a request and retries that come too early.
   await gateway.control('POST', '/failures', { failure: 'rate_limited', times: 2 });
   for (let tries = 0; tries < 3; ++tries) await gateway.ask('Hello again');
   await gateway.control('POST', '/failures', { failure: 'overloaded', times: 2, for: { operation: 'list_models' } });
@@ -23,11 +23,11 @@ after(async () => {
 });
 
 for (const [scheme, width] of [['light', 1400], ['dark', 1400], ['light', 500], ['dark', 500]]) {
-  test(`a picture of each view, ${scheme}, ${width} pixels wide`, async () => {
+  test(`screenshots of each view (${scheme}, ${width} pixels wide)`, async () => {
     const tab = await Console.open(browser, gateway, { scheme, width });
     const shoot = async (name) => {
       const path = join(process.env.CONSOLE_PICTURES, `${name}-${scheme}-${width}.png`);
-      // A picture of the full page resizes it, which would load an exchange beside the list again.
+      // A screenshot of the full page resizes the page, which would load an exchange beside the list again.
       await tab.page.screenshot({ path, fullPage: await tab.page.$('.pair') === null });
       assert.ok((await stat(path)).size > 5000);
     };

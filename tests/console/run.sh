@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tests the console page in a real browser, against the program: each view, the life of a key by mouse and by keyboard,
-# a busy journal, hostile texts and origins, labels, focus and contrast. Pictures of each view go to build/console.
+# Tests the console page of the program in a real browser: each view, the life of a key by mouse and by keyboard, a busy
+# journal, hostile texts and origins, labels, focus and contrast. Writes screenshots of each view to build/console.
 #
 #   tests/console/run.sh PROGRAM
 #
-# Needs Node 18.19 or later and chromium. CHROMIUM names another browser of that family.
+# Needs Node 18.19 or later and chromium. CHROMIUM may name another Chromium-based browser.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,7 +24,7 @@ mkdir -p "$CONSOLE_PICTURES"
 export MOCK_GATEWAY_BIN CHROMIUM CONSOLE_PICTURES
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 
-# Installs once for each state of the lock file.
+# Installs the packages again only if the lock file has changed.
 mark=$here/node_modules/.installed
 sum=$(cksum <"$here/package-lock.json")
 if [[ ! -f $mark || $(<"$mark") != "$sum" ]]; then
@@ -36,7 +36,7 @@ fi
 result=0
 report=$CONSOLE_PICTURES/report.xml
 rm -f "$report"
-# One file at a time: each starts a browser, and one measures how responsive the page is.
+# Runs one file at a time, because each file starts a browser, and one file measures how responsive the page is.
 node --test --test-concurrency=1 --test-reporter=spec --test-reporter-destination=stdout \
   --test-reporter=junit --test-reporter-destination="$report" "$here"/*.test.mjs || result=1
 

@@ -1,6 +1,6 @@
-// The script of the tests that look at views, and the client traffic that they want to see there.
+// The script and the client traffic for the tests of views.
 
-/// A manual clock is only right for tests that move it.
+/// Returns the script. `gateway` adds gateway settings, such as a manual clock for tests that advance it.
 export function script(gateway = {}) {
   return {
     mock_gateway: 1,
@@ -19,7 +19,7 @@ export function script(gateway = {}) {
   };
 }
 
-/// One exchange of each kind. Returns what each is called by number.
+/// Makes one exchange of each kind. Returns the number of each kind's exchange.
 export async function traffic(gateway) {
   await gateway.ask('Hello');
   await gateway.ask('wether in Paris?', { body: { tools: [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }] } });

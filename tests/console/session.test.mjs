@@ -1,4 +1,4 @@
-// The code of an address becomes the token once, and no trace of the token is left.
+// Console sessions: the code in an address is exchanged for the token once, and the token leaves no trace.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,14 +8,14 @@ import { test } from 'node:test';
 import { script } from './script.mjs';
 import { Console, Gateway, startBrowser, until, watch } from './support.mjs';
 
-/// Runs the program on a terminal. Returns its output, and the token, which the terminal never shows.
+/// The program on a terminal, with its output and its token, which the terminal never shows.
 class OnTerminal {
   static async start() {
     const own = new OnTerminal();
     own.folder = await mkdtemp(join(tmpdir(), 'console-'));
     own.info = join(own.folder, 'info.json');
     own.shown = '';
-    // Python's module is a terminal that is there wherever the tests run. It ends with its stdin.
+    // Python's module pty provides a terminal wherever the tests run. It ends when its stdin is closed.
     own.process = spawn('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', process.env.MOCK_GATEWAY_BIN, 'serve',
       '--port', '0', '--control', '0', '--quiet', '--info-file', own.info], { stdio: ['pipe', 'pipe', 'inherit'] });
     own.ended = new Promise((resolve) => own.process.on('exit', resolve));
@@ -29,7 +29,7 @@ class OnTerminal {
   get token() { return this.control_token; }
   get controlUrl() { return this.control_url; }
 
-  /// The addresses that the terminal has shown.
+  /// Returns the addresses that the terminal has shown.
   get addresses() { return [...this.shown.matchAll(/console +(\S+)/g)].map((match) => match[1]); }
 
   async stop() {
@@ -39,7 +39,7 @@ class OnTerminal {
   }
 }
 
-/// A tab of the same profile at this address, with or without a code.
+/// Opens a tab of the same profile at this address, which may contain a code.
 async function openAt(context, gateway, address) {
   const tab = new Console();
   tab.gateway = gateway;
@@ -58,7 +58,7 @@ async function closeTab(tab, expected = []) {
 
 const address = (tab) => tab.page.evaluate(() => location.href);
 
-test('the address of the terminal opens the console once; a used one says so, and a fresh one is shown', async () => {
+test('the address on the terminal opens the console once; a used address says so, and the terminal shows a fresh one', async () => {
   const gateway = await OnTerminal.start();
   const browser = await startBrowser();
   const first = await openAt(await browser.createBrowserContext(), gateway, gateway.addresses[0]);
@@ -80,7 +80,7 @@ test('the address of the terminal opens the console once; a used one says so, an
   await gateway.stop();
 });
 
-test('a code that is late or foreign says so, and leaves the field', async () => {
+test('the page says that a code has expired or is unknown, and asks for the token', async () => {
   const gateway = await OnTerminal.start();
   const browser = await startBrowser();
   for (const [code, said] of [['late_code', 'older than a minute'], ['wrong_code', 'Unknown code']]) {
@@ -104,7 +104,7 @@ test('a code that is late or foreign says so, and leaves the field', async () =>
   await gateway.stop();
 });
 
-test('a link replaces no good token, and logs no tab out', async () => {
+test('a link does not replace a valid token and logs out no tab', async () => {
   const gateway = await Gateway.start(script());
   const browser = await startBrowser();
   const tab = await Console.open(browser, gateway);
@@ -119,7 +119,7 @@ test('a link replaces no good token, and logs no tab out', async () => {
     assert.equal(await tab.page.evaluate(() => sessionStorage.getItem('mock-gateway-control-token')), gateway.token);
   }
   await tab.close();
-  // Not even the right one is taken from an address.
+  // The page does not even accept the right token from an address.
   const other = await Console.open(browser, gateway, { token: '' });
   await other.page.goto('about:blank');
   await other.page.goto(`${gateway.controlUrl}/#token=${gateway.token}`);
@@ -129,7 +129,7 @@ test('a link replaces no good token, and logs no tab out', async () => {
   await gateway.stop();
 });
 
-test('a second tab has the token from one that lives, also with an address that was used', async () => {
+test('a second tab gets the token from an open tab, even with a used address', async () => {
   const gateway = await OnTerminal.start();
   const browser = await startBrowser();
   const context = await browser.createBrowserContext();
@@ -141,7 +141,7 @@ test('a second tab has the token from one that lives, also with an address that 
     await closeTab(tab);
   }
   assert.equal(gateway.addresses.length, 1, 'no code was used up');
-  // A tab whose token is no longer accepted does not pass it on.
+  // A tab does not pass on a token that the program no longer accepts.
   await first.page.evaluate(() => sessionStorage.setItem('mock-gateway-control-token', 'the-token-of-another-program'));
   const tab = await openAt(context, gateway, gateway.controlUrl);
   await tab.waitForText('h1', 'Control token');
@@ -153,7 +153,7 @@ test('a second tab has the token from one that lives, also with an address that 
   await gateway.stop();
 });
 
-test('the history of the browser has the code and not the token', async () => {
+test('the history of the browser contains the code but not the token', async () => {
   const gateway = await OnTerminal.start();
   const profile = await mkdtemp(join(tmpdir(), 'profile-'));
   const browser = await startBrowser([`--user-data-dir=${profile}`]);
@@ -163,7 +163,7 @@ test('the history of the browser has the code and not the token', async () => {
   await tab.page.goto('about:blank');
   await tab.page.goto(`${gateway.controlUrl}/`);
   await tab.waitForText('header', 'listening');
-  await browser.close();  // which flushes its profile
+  await browser.close();  // writes its profile
   const read = spawnSync('python3', ['-c', `import json, sqlite3, sys
 history = sqlite3.connect(sys.argv[1])
 tables = [name for (name,) in history.execute("select name from sqlite_master where type = 'table'")]
@@ -174,7 +174,7 @@ print(json.dumps(rows))`, join(profile, 'Default', 'History')], { encoding: 'utf
   assert.ok(rows.includes(gateway.addresses[0]), 'the history was kept, and has the address that was opened');
   assert.deepEqual(rows.filter((value) => value.includes(gateway.token)), []);
   await rm(profile, { recursive: true });
-  // The code in it opens nothing.
+  // The code in the history is no longer valid.
   const response = await fetch(`${gateway.controlUrl}/control/v1/session`, { method: 'POST',
     headers: { Authorization: `Bearer ${gateway.addresses[0].split('#code=')[1]}` } });
   assert.equal(response.status, 401);

@@ -1,4 +1,4 @@
-// The program, a browser, and a page that watches itself; what the tests of the console share.
+// Support for the tests of the console: the program, a browser, and a page whose errors are recorded.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import puppeteer from 'puppeteer-core';
 
-/// Resolves with the first true value of `look`, which it asks again and again; fails after so long.
+/// Calls `look` repeatedly and returns its first true value. Fails after `milliseconds`.
 export async function until(what, look, milliseconds = 10_000) {
   const end = Date.now() + milliseconds;
   let last;
@@ -21,11 +21,11 @@ export async function until(what, look, milliseconds = 10_000) {
   }
 }
 
-/// The programs of tests that failed before they stopped theirs: Node would wait for them.
+/// Running programs, to be stopped at the end. Node would wait for those that failed tests did not stop.
 const running = new Set();
 after(() => { for (const gateway of running) gateway.process.kill(); });
 
-/// The program, serving a script, with its control API.
+/// The program, which serves a script and has its control API.
 export class Gateway {
   static async start(script = { mock_gateway: 1 }, flags = [], environment = {}) {
     const gateway = new Gateway();
@@ -44,7 +44,7 @@ export class Gateway {
       new Promise((resolve) => createInterface(gateway.process.stdout).once('line', resolve)),
       gateway.ended.then((code) => assert.fail(`the program ended with ${code} before it said where it is`))]);
     gateway.info = JSON.parse(line);
-    // Reusing connections keeps several hundred requests a second from using up ports.
+    // Connections are reused, because several hundred requests per second would use up the ports.
     gateway.agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
     return gateway;
   }
@@ -60,7 +60,7 @@ export class Gateway {
     await rm(this.folder, { recursive: true });
   }
 
-  /// The control API, past the page.
+  /// Calls the control API directly, without the page.
   async control(method, path, body) {
     const response = await fetch(`${this.controlUrl}/control/v1${path}`, { method,
       headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
@@ -70,8 +70,8 @@ export class Gateway {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /// A client's request: {status, text}, and whether it was `broken` off. `said` is what the user says; `body` is added to
-  /// the chat request. Rejects when no answer has begun.
+  /// Sends a client's request. Returns {status, text} and whether the response was `broken` off. `said` is the user
+  /// message; `body` is added to the chat request. Rejects if no response has begun.
   ask(said, { key = this.info.api_key, path = '/chat/completions', body = {}, raw } = {}) {
     const content = raw ?? JSON.stringify({ model: 'mock-model', messages: [{ role: 'user', content: said }], ...body });
     return new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ export class Gateway {
     });
   }
 
-  /// A client that leaves when the first piece of its stream has come.
+  /// Sends a stream request as a client that leaves after the first piece of the stream.
   leave(said) {
     return new Promise((resolve, reject) => {
       const request = http.request(this.info.base_url + '/chat/completions', { method: 'POST', agent: false,
@@ -108,13 +108,13 @@ export class Gateway {
 }
 
 export function startBrowser(flags = []) {
-  // Chromium's own sandbox does not work for root, as in a container.
+  // Chromium's sandbox does not work for root, for example in a container.
   const sandbox = process.getuid() === 0 ? ['--no-sandbox'] : [];
   return puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
     args: [...sandbox, '--disable-gpu', '--disable-dev-shm-usage', '--no-proxy-server', ...flags] });
 }
 
-/// Records what a page must not have: errors, warnings, violations of its policy, requests to other places.
+/// Records everything that a page must not cause: errors, warnings, policy violations, requests to other origins.
 export function watch(page, origin) {
   const wrong = [];
   page.on('console', (message) => {
@@ -127,9 +127,9 @@ export function watch(page, origin) {
   return wrong;
 }
 
-/// The console in a tab with a new profile.
+/// The console page in a tab with a new profile.
 export class Console {
-  /// With motion reduced a button has its colour at once.
+  /// Opens the console. Reduced motion is set, so that a button has its final colour at once.
   static async open(browser, gateway, { view = 'journal', width = 1280, height = 900, scheme = 'light', motion = 'no-preference',
     token = gateway.token } = {}) {
     const tab = new Console();
@@ -147,7 +147,7 @@ export class Console {
     return tab;
   }
 
-  /// Pastes the token into the page that asks for it.
+  /// Enters the token on the page that asks for it.
   async enter(token) {
     await this.write('Token', token);
     await this.page.keyboard.press('Enter');
@@ -159,7 +159,7 @@ export class Console {
       { name: 'prefers-reduced-motion', value: motion }]);
   }
 
-  /// Goes to a view as its address does, and waits for its heading.
+  /// Opens a view by its address and waits for its heading.
   async show(view) {
     const titles = { journal: 'Journal', review: 'Review', keys: 'API keys', stubs: 'Stubs', script: 'Script', control: 'Failures and clock' };
     const [name, id] = view.split('?')[0].split('/');
@@ -168,7 +168,7 @@ export class Console {
     await this.waitForText('h1', id ? `${ofOne[name]} ${id}` : titles[name]);
   }
 
-  /// Waits until an element that fits the selector holds the text.
+  /// Waits until an element that matches the selector contains the text.
   waitForText(selector, text) {
     return until(`${selector} with "${text}"`, () => this.page.$$eval(selector,
       (found, wanted) => found.some((element) => element.textContent.includes(wanted)), text).catch(() => false));
@@ -178,7 +178,7 @@ export class Console {
     return this.page.$eval(selector, (element) => element.textContent);
   }
 
-  /// The button of this name, once it is seen; in the dialog if one is open.
+  /// Waits until the button with this name is visible and returns it. Searches only the dialog if one is open.
   async button(name) {
     const found = await this.page.waitForFunction((wanted) => {
       const dialogs = [...document.querySelectorAll('dialog[open]')];
@@ -190,7 +190,8 @@ export class Console {
 
   async click(name) {
     const found = await this.button(name);
-    // A list above it that comes late would move it away from under the mouse, and a message covers the lower edge.
+    // Waits until the button stays in place, because a late list above moves it. Scrolls it away from the lower edge,
+    // which a message may cover.
     await found.evaluate(async (element) => {
       element.scrollIntoView({ block: 'center' });
       const place = () => JSON.stringify(element.getBoundingClientRect());
@@ -204,7 +205,7 @@ export class Console {
     await found.dispose();
   }
 
-  /// The input, text area or selection with this label, in the dialog if one is open.
+  /// Returns the input, text area or selection with this label. Searches only the dialog if one is open.
   async field(label) {
     const found = await this.page.waitForFunction((wanted) => {
       const labels = (document.querySelector('dialog[open]') ?? document).querySelectorAll('label[for]');
@@ -213,7 +214,7 @@ export class Console {
     return found.asElement();
   }
 
-  /// Replaces the text of a field, faster than by key presses.
+  /// Replaces the text of a field without key presses, which is faster.
   async write(label, text) {
     const input = await this.field(label);
     await input.evaluate((element) => { element.value = ''; });
@@ -221,7 +222,7 @@ export class Console {
     await this.page.keyboard.sendCharacter(text);
   }
 
-  /// What the focused element is called.
+  /// Returns the name of the focused element.
   focused() {
     return this.page.evaluate(() => {
       const element = document.activeElement;
@@ -230,7 +231,7 @@ export class Console {
     });
   }
 
-  /// Presses Tab until the element of that name has the focus; within the buttons of a row, the arrow key.
+  /// Presses Tab until the element with this name has the focus. Presses the arrow key within the buttons of a row.
   async tabTo(name, most = 120) {
     for (let pressed = 0; pressed < most; ++pressed) {
       if (await this.focused() === name) return;
@@ -245,7 +246,8 @@ export class Console {
     return this.page.evaluate(() => navigator.clipboard.readText());
   }
 
-  /// Ends the tab. What a test provokes, such as the line that chromium prints for an answer of 400, is `expected`.
+  /// Closes the tab and checks that nothing was recorded. `expected` lists messages that the test causes, such as the
+  /// line that chromium prints for a 400.
   async close(expected = []) {
     const state = await this.page.evaluate(() => ({ address: location.href, text: document.documentElement.outerHTML }));
     await this.context.close();

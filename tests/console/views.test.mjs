@@ -1,4 +1,4 @@
-// Each view shows what clients did and what the gateway was told, and changes what its buttons say.
+// The views of the console: what they show about clients and the gateway, and what their buttons change.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-test('the journal says who answered each request, and why', async () => {
+test('the journal shows what answered each request, and why', async () => {
   const tab = await Console.open(browser, gateway);
   await tab.page.waitForFunction(() => document.querySelectorAll('tr[data-id]').length === 7);
   const row = (id) => tab.page.$eval(`tr[data-id="${id}"]`, (element) => element.textContent);
@@ -32,7 +32,7 @@ test('the journal says who answered each request, and why', async () => {
   await tab.close();
 });
 
-test('the journal is filtered by the server, and the filter is in the address', async () => {
+test('the server filters the journal, and the address contains the filter', async () => {
   const tab = await Console.open(browser, gateway);
   await (await tab.field('Status')).select('403');
   await tab.page.waitForFunction((id) => {
@@ -62,7 +62,7 @@ test('an unmatched request shows the closest stubs, condition by condition', asy
   await tab.close();
 });
 
-test('a 403 says which key was refused, and for what reason', async () => {
+test('a 403 shows which key was refused, and why', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.forbidden}` });
   await tab.waitForText('h2', 'Facts');
   const facts = await tab.page.$eval('dl', (list) => list.textContent);
@@ -80,14 +80,14 @@ test('a broken stream has a timeline with its events, tokens and the fault', asy
   await tab.close();
 });
 
-test('a client that left is on the timeline, and how it left beside it', async () => {
+test('the timeline shows when and how a client left', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.left}` });
   await tab.waitForText('.legend', 'The client left');
   await tab.waitForText('dd', 'after the last write');
   await tab.close();
 });
 
-test('an exchange shows its findings, its request with masked keys, and the curl line that repeats it', async () => {
+test('an exchange shows its findings, its request with masked keys, and a curl line that repeats the request', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.warned}` });
   await tab.waitForText('code', 'stop_as_string');
   const content = await tab.text();
@@ -102,7 +102,7 @@ test('an exchange shows its findings, its request with masked keys, and the curl
   await tab.close([/status of 404/]);
 });
 
-test('an exchange is downloaded as a bundle, which says the same answer again', async () => {
+test('an exchange can be downloaded as a bundle, which repeats the reply', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.broken}` });
   const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
   const session = await tab.page.createCDPSession();
@@ -119,7 +119,7 @@ test('an exchange is downloaded as a bundle, which says the same answer again', 
   await tab.close();
 });
 
-test('an exchange shows what the review says of it, and no other', async () => {
+test('an exchange shows only its own findings of the review', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.refused}` });
   await tab.waitForText('code', 'request_refused');
   const content = await tab.text();
@@ -130,7 +130,7 @@ test('an exchange shows what the review says of it, and no other', async () => {
   await tab.close();
 });
 
-test('an integer of 64 bits is shown, and copied, as the client sent it', async () => {
+test('a 64-bit integer is shown and copied as the client sent it', async () => {
   const own = await Gateway.start(script());
   await own.ask('', { raw: '{"model": "mock-model", "seed": 9007199254740993, "messages": [{"role": "user", "content": "Hello"}]}' });
   await own.ask('', { raw: '{"messages": [{"role": "user", "content": [{"text": 18446744073709551615}, {"text": "and a text"}]}]}' });
@@ -149,7 +149,7 @@ test('an integer of 64 bits is shown, and copied, as the client sent it', async 
   await own.stop();
 });
 
-test('an exchange that goes while it is watched is said once, and looked for no more', async () => {
+test('the page reports once that an open exchange was removed, and no longer asks for it', async () => {
   const own = await Gateway.start(script());
   const answer = own.ask('gate', { body: { stream: true } });
   await until('it is under way', async () => (await own.control('GET', '')).counts.open === 1);
@@ -159,7 +159,7 @@ test('an exchange that goes while it is watched is said once, and looked for no 
   await tab.waitForText('main [role="alert"]', 'exchange 1 was removed when the journal was cleared');
   let looks = 0;
   tab.page.on('request', (request) => { looks += request.url().endsWith('/journal/1') ? 1 : 0; });
-  // The head of the page asks every three seconds, where the exchange was asked for six times.
+  // The head of the page asks every three seconds. In that time the page would ask for the exchange six times.
   for (let round = 0; round < 2; ++round) await tab.page.waitForRequest(`${own.controlUrl}/control/v1`);
   assert.equal(looks, 0);
   assert.equal(await tab.text('#said'), '');
@@ -170,7 +170,7 @@ test('an exchange that goes while it is watched is said once, and looked for no 
   await own.stop();
 });
 
-test('stubs are in their order, with conditions, reply, calls, line and the stub that hides them', async () => {
+test('stubs are listed in order, with conditions, reply, calls, line and the stub that hides them', async () => {
   const tab = await Console.open(browser, gateway, { view: 'stubs' });
   await tab.waitForText('tr[id]', 'greeting');
   await tab.waitForText('tr[id]', 'It is 21 degrees.');
@@ -183,7 +183,7 @@ test('stubs are in their order, with conditions, reply, calls, line and the stub
   await tab.close();
 });
 
-test('a stub is added from the page, answers, counts, and is removed', async () => {
+test('a stub can be added on the page, answers requests, counts them, and can be removed', async () => {
   const tab = await Console.open(browser, gateway, { view: 'stubs' });
   await tab.write('Stub', '{"name": "added here", "when": {"user_say": "page"}, "reply": "From the page."}');
   await tab.click('Add');
@@ -206,7 +206,7 @@ test('a stub is added from the page, answers, counts, and is removed', async () 
   await tab.close([/status of 400/]);
 });
 
-test('the page says which stub would answer a request, without sending it', async () => {
+test('the page shows which stub would answer a request, without sending the request', async () => {
   const tab = await Console.open(browser, gateway, { view: 'stubs' });
   const before = (await gateway.control('GET', '')).counts.requests;
   await tab.write('Chat request', '{"model": "mock-model", "messages": [{"role": "user", "content": "please count"}]}');
@@ -216,7 +216,7 @@ test('the page says which stub would answer a request, without sending it', asyn
   await tab.close();
 });
 
-test('a script is checked, then mounted; its mistakes have a line and a caret', async () => {
+test('a script can be checked and mounted; its mistakes are shown with a line and a caret', async () => {
   const tab = await Console.open(browser, gateway, { view: 'script' });
   await tab.waitForText('code', 'demo.jsonc');
   await tab.waitForText('.problems', 'this stub never answers');
@@ -233,7 +233,7 @@ test('a script is checked, then mounted; its mistakes have a line and a caret', 
   await tab.close();
 });
 
-test('a file that is broken while it is served is said at once, with its line, until it is mended', async () => {
+test('a mistake in a served file is shown with its line until the file is corrected', async () => {
   const own = await Gateway.start(script());
   const tab = await Console.open(browser, own, { view: 'script' });
   await writeFile(own.file, '{"mock_gateway": 1, "stubs": [\n  {"reply": 7}\n]}');
@@ -246,7 +246,7 @@ test('a file that is broken while it is served is said at once, with its line, u
   await own.stop();
 });
 
-test('a failure is forced for so many requests, listed and cleared', async () => {
+test('a failure can be forced for a number of requests, is listed, and can be cleared', async () => {
   const tab = await Console.open(browser, gateway, { view: 'control' });
   await tab.page.waitForSelector('option[value="overloaded"]');
   await (await tab.field('Failure')).select('overloaded');
@@ -262,10 +262,10 @@ test('a failure is forced for so many requests, listed and cleared', async () =>
   await tab.close();
 });
 
-test('chaos and faults of connections are added and cleared, and the port refuses and accepts', async () => {
+test('chaos and connection faults can be added and cleared, and the port can be closed and opened', async () => {
   const tab = await Console.open(browser, gateway, { view: 'control' });
   await tab.write('Rule', '{"failure": "overloaded", "nth": 3}');
-  // The message comes when the list has changed, so that no button moves under the pointer.
+  // Waits for the message, which comes when the list has changed, so that no button moves under the pointer.
   for (const [name, said] of [['Add the rule', 'The rule is added.'], ['Clear all: Chaos', 'Chaos: cleared.'],
     ['Add the fault', 'The fault waits for a connection.'], ['Clear all: Connection faults', 'Connection faults: cleared.'],
     ['Refuse connections', 'Connections are refused.']]) {
@@ -281,7 +281,7 @@ test('chaos and faults of connections are added and cleared, and the port refuse
   await tab.close();
 });
 
-test('an exchange held at a gate says so, and ends when the page opens the gate', async () => {
+test('an exchange shows the gate that holds it, and ends when the page opens the gate', async () => {
   const tab = await Console.open(browser, gateway);
   const answer = gateway.ask('gate', { body: { stream: true } });
   await tab.waitForText('tr[data-id]:first-child', 'pending');
@@ -295,7 +295,7 @@ test('an exchange held at a gate says so, and ends when the page opens the gate'
   await tab.close();
 });
 
-test('a manual clock is moved by hand', async () => {
+test('a manual clock can be advanced on the page', async () => {
   const own = await Gateway.start(script({ clock: 'manual' }));
   const tab = await Console.open(browser, own, { view: 'control' });
   const answer = own.ask('slow', { body: { stream: true } });
@@ -309,7 +309,7 @@ test('a manual clock is moved by hand', async () => {
   await own.stop();
 });
 
-test('the review shows problems and findings, and follows new requests', async () => {
+test('the review shows problems and findings, also of new requests', async () => {
   const tab = await Console.open(browser, gateway, { view: 'review' });
   await tab.waitForText('.badge', 'unmet expectation');
   await tab.waitForText('.badge', 'unmatched');
@@ -319,8 +319,8 @@ test('the review shows problems and findings, and follows new requests', async (
   await tab.close();
 });
 
-test('the review keeps the focus where it is, in a list that a request does not change and in one that it does', async () => {
-  await gateway.ask('count'); // its first call takes a note away
+test('the review keeps the focus, whether or not a request changes the list', async () => {
+  await gateway.ask('count'); // the first call of the stub removes a note
   const tab = await Console.open(browser, gateway, { view: 'review' });
   await tab.page.waitForSelector('.near a');
   const judged = () => tab.page.$eval('.lead', (summary) => Number(/in ([\d,]+) request/.exec(summary.textContent)[1]));
@@ -346,7 +346,7 @@ test('the review keeps the focus where it is, in a list that a request does not 
   await tab.close();
 });
 
-test('a reset forgets what came and what was mounted by hand, and keeps the keys', async () => {
+test('a reset removes exchanges and what was mounted on the page, and keeps the keys', async () => {
   const own = await Gateway.start(script());
   await own.ask('Hello');
   await own.control('POST', '/stubs', { name: 'by hand', reply: 'Hi' });
@@ -389,7 +389,7 @@ test('a token is kept for this tab', async () => {
   await tab.close([/status of 404/]);
 });
 
-test('what is typed and what is paused stay while the gateway does not answer, and when another one does', async () => {
+test('typed text and a paused list stay while the gateway does not answer and when another gateway answers', async () => {
   const tab = await Console.open(browser, gateway, { view: 'script' });
   const away = async () => {
     await tab.waitForText('header', 'listening');
@@ -406,7 +406,7 @@ test('what is typed and what is paused stay while the gateway does not answer, a
   await tab.write('Script', typed);
   await away();
   await typedIs();
-  // As after a restart with the same port and token.
+  // Acts as if the program had restarted with the same port and token.
   await tab.page.evaluate(() => {
     const { fetch } = window;
     window.fetchAgain = () => { window.fetch = fetch; };
@@ -433,7 +433,7 @@ test('what is typed and what is paused stay while the gateway does not answer, a
   await tab.close([/ERR_INTERNET_DISCONNECTED/, /status of 422/]);
 });
 
-test('the page says that the gateway does not answer', async () => {
+test('the page shows that the gateway does not answer', async () => {
   const own = await Gateway.start(script());
   const tab = await Console.open(browser, own, { view: 'keys' });
   await tab.waitForText('header', 'listening');

@@ -1,4 +1,4 @@
-// How replies are cut into deltas: by tokens, words, characters, bytes and pieces.
+// Chunking: cutting replies into deltas by tokens, words, characters, bytes or given pieces.
 
 #include <chrono>
 #include <cstddef>
@@ -24,7 +24,7 @@ using test_support::refused;
 using test_support::Response;
 using test_support::with_usage;
 
-/// The text of each delta of one choice, in order.
+/// Returns the text of each delta of one choice, in order.
 inline std::vector<std::string> said(const Response& response, std::size_t choice = 0) {
   std::vector<std::string> result;
   const auto add = [&](const Json& object, const char* name) {
@@ -47,7 +47,7 @@ struct Cut {
   Strings deltas;
 };
 
-// A letter with a combining mark (e and U+0301), a family joined by U+200D, CJK, and JSON.
+// The reply has a letter with a combining mark (e and U+0301), a family joined by U+200D, CJK, and JSON.
 const Reply mixed = thinking("Hm, 思考")
                         .text("Zürich e\u0301 東京 👩‍👧!")
                         .tool_call("f", {{"q", "東 x"}, {"n", 10}}, "call_1");
@@ -116,7 +116,7 @@ TEST_CASE("reasoning, text and tool arguments are cut as requested in every prof
   }
 }
 
-TEST_CASE("a refusal is cut too, in its own field or after the text") {
+TEST_CASE("a refusal is cut like text, in its own field or after the text") {
   for (const Profile profile : all_profiles) {
     const Reply reply = refusal("No, no.");
     Gateway gateway{Options{}.profile(profile)};
@@ -139,7 +139,7 @@ TEST_CASE("words do not depend on the tokenizer; tokens do") {
   CHECK(said(Http(gateway).stream()) == Strings{"abcd e", "fg"});
 }
 
-TEST_CASE("max_tokens, stop and usage count tokens for any way of cutting") {
+TEST_CASE("max_tokens, stop and usage count tokens, however the reply is cut") {
   for (const Chunking& chunking : {by_characters(), by_tokens(2), by_pieces({"one t", "wo three"})}) {
     Gateway gateway;
     gateway.chat().reply(text("one two three").chunked(chunking));
@@ -161,7 +161,7 @@ TEST_CASE("max_tokens, stop and usage count tokens for any way of cutting") {
   CHECK(said(Http(gateway).stream()) == Strings{"one t", "wo three", "{", "}"});
 }
 
-TEST_CASE("triggers and gates count deltas") {
+TEST_CASE("after_tokens() and before_token() count deltas if a reply is cut differently") {
   Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Reply reply = text("abcdef").chunked(by_characters());
@@ -175,7 +175,7 @@ TEST_CASE("triggers and gates count deltas") {
   CHECK(connection.receive_response().joined_text() == "abcdef");
 }
 
-TEST_CASE("log probabilities come with the delta that ends their token, and join to those of the plain reply") {
+TEST_CASE("logprobs come with the delta that ends their token, and joined equal those of the plain reply") {
   const Json wanted = {{"logprobs", true}, {"top_logprobs", 2}};
   for (const Profile profile : all_profiles) {
     for (const Chunking& chunking :
@@ -195,7 +195,7 @@ TEST_CASE("log probabilities come with the delta that ends their token, and join
           joined.push_back(token);
           tokens += token["token"].get<std::string>();
         }
-        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // logprobs never precede the text of their token
+        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // logprobs never come before the text of their token
       }
       CHECK(joined == Http(gateway).chat(wanted).json()["choices"][0]["logprobs"]["content"]);
       CHECK(joined.size() == 3);
@@ -208,7 +208,7 @@ TEST_CASE("log probabilities come with the delta that ends their token, and join
   CHECK(events[2]["choices"][0]["logprobs"]["content"].size() == 1);
 }
 
-TEST_CASE("all choices are cut alike, and pieces start again for repeated choices") {
+TEST_CASE("all choices are cut in the same way, and given pieces start again for each repeated choice") {
   Gateway gateway;
   gateway.chat().reply(choices(text("ab"), text("cde")).chunked(by_pieces({"a", "b", "cd", "e"})));
   const Response response = Http(gateway).stream({{"n", 3}});
@@ -220,7 +220,7 @@ TEST_CASE("all choices are cut alike, and pieces start again for repeated choice
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("pieces that do not join to the reply are a 500, and verify() names them") {
+TEST_CASE("given pieces that do not join to the reply cause a 500, and verify() names them") {
   const std::pair<Strings, const char*> rows[] = {
       {{"one", " tow"}, "piece 2 is \" tow\", but the reply goes on with \" two\""},
       {{"one"}, "nothing is left for \" two\""},
@@ -238,7 +238,7 @@ TEST_CASE("pieces that do not join to the reply are a 500, and verify() names th
   }
 }
 
-TEST_CASE("impossible cuts are refused with advice") {
+TEST_CASE("impossible ways of cutting throw with advice") {
   const std::string counts = "a delta needs at least one unit; give a count of at least 1";
   for (const auto& cut : {by_tokens, by_words, by_characters, by_bytes}) CHECK(refused([&] { cut(0); }) == counts);
   CHECK(refused([] { by_pieces({}); }) == "by_pieces needs at least one piece");

@@ -1,4 +1,4 @@
-// When the bytes of a reply leave, and how replies break: pace, clocks, gates, faults, SSE dialects.
+// When the gateway sends the bytes of a reply and how replies break: pace, clocks, gates, faults, SSE dialects.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::size_t events_in(std::string_view bytes) {
   return count;
 }
 
-/// Receives until `count` events in total have arrived.
+/// Receives until `all` contains `count` events.
 bool receives(RawConnection& connection, std::string& all, std::size_t count) {
   if (events_in(all) >= count) return true;
   const auto received =
@@ -47,7 +47,7 @@ TEST_CASE("a paced stream advances only with the manual clock, one token per dea
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
   std::string all;
-  REQUIRE(receives(connection, all, 1));  // head and role leave at once
+  REQUIRE(receives(connection, all, 1));  // the head and the role event are sent at once
   REQUIRE(clock.wait_for_waits(1, patience));
   CHECK(clock.waits()[0].deadline == ManualClock::default_start + 2s);
   clock.advance(1999ms);
@@ -64,7 +64,7 @@ TEST_CASE("a paced stream advances only with the manual clock, one token per dea
   CHECK(*exchange.ended() - exchange.received() == 3s);
 }
 
-TEST_CASE("a plain reply leaves when its last token would have") {
+TEST_CASE("a plain reply is sent when a stream would send its last token") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two three").first_token_after(1s).every(100ms));
@@ -95,7 +95,7 @@ TEST_CASE("a long advance visits the deadlines of several streams in order") {
   CHECK(clock.now() == ManualClock::default_start + 1s);
 }
 
-TEST_CASE("the real-time guard ends a forgotten manual wait, and the record says so") {
+TEST_CASE("the real-time guard ends a forgotten wait on the manual clock, and the exchange records it") {
   ManualClock clock{ManualClock::default_start, 50ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   Stub stub = gateway.chat().reply(text("Hello.").first_token_after(1h));
@@ -125,7 +125,7 @@ TEST_CASE("created and Date show the gateway's time") {
 
 // --- The instant and the real clock ----------------------------------------------------------------------------------
 
-TEST_CASE("on the instant clock a slow reply is complete at once, with scripted times in its record") {
+TEST_CASE("on the instant clock a slow reply is complete at once and records the scripted times") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   Stub stub = gateway.chat().reply(text("one two three").first_token_after(1h).every(1h));
   const auto before = std::chrono::steady_clock::now();
@@ -136,7 +136,7 @@ TEST_CASE("on the instant clock a slow reply is complete at once, with scripted 
   CHECK(*exchange.ended() - exchange.received() >= 3h);
 }
 
-TEST_CASE("a stall lasts as long as scripted, however late it begins") {
+TEST_CASE("a stall lasts as long as scripted, even if it begins late") {
   for (const bool streamed : {true, false}) {
     CAPTURE(streamed);
     Gateway gateway{Options{}.clock(InstantClock{})};
@@ -150,7 +150,7 @@ TEST_CASE("a stall lasts as long as scripted, however late it begins") {
   }
 }
 
-TEST_CASE("on the instant clock a timed stall passes at once, and an unlimited one waits") {
+TEST_CASE("on the instant clock a timed stall passes at once, but an unlimited stall waits") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1h)), text("a b").fault(after_tokens(1), stall()));
   CHECK(Http(gateway).stream().joined_text() == "a b");
@@ -161,7 +161,7 @@ TEST_CASE("on the instant clock a timed stall passes at once, and an unlimited o
   CHECK(gateway.journal().last().outcome(20ms) == Outcome::Kind::pending);
 }
 
-TEST_CASE("on the real clock no token leaves before its time") {
+TEST_CASE("on the real clock no token is sent before its time") {
   Gateway gateway;
   gateway.chat().reply(text("a b c d e").first_token_after(20ms).every(10ms));
   const auto before = std::chrono::steady_clock::now();
@@ -186,7 +186,7 @@ TEST_CASE("a gate holds a stream before a token until it is released") {
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
-TEST_CASE("release lets one exchange pass, open lets all pass") {
+TEST_CASE("release() lets one exchange pass, open() lets all pass") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("a").hold(gate, before_event(1)));
@@ -208,7 +208,7 @@ TEST_CASE("release lets one exchange pass, open lets all pass") {
   CHECK(completed() == 5);
 }
 
-TEST_CASE("the guard ends a hold at a forgotten gate, and the record says so") {
+TEST_CASE("the guard ends a hold at a forgotten gate, and the exchange records it") {
   Gate gate{50ms};
   Gateway gateway{Options{}.verify_on_destruction(false)};
   Stub stub = gateway.chat().reply(text("a").hold(gate, before_event(1)));
@@ -249,7 +249,7 @@ TEST_CASE("a client that only closed its sending side still gets its whole reply
 
 struct Break {
   Trigger trigger;
-  std::size_t events;  // that arrive complete
+  std::size_t events;  // the number of complete events that arrive
   bool head;
 };
 
@@ -291,7 +291,7 @@ TEST_CASE("faults inside one event happen in byte order, not in script order") {
   gate.open();
   const auto received = connection.receive_all();
   CHECK(received.end == End::reset);
-  CHECK(events_in(received.bytes) == 2);  // the second one is incomplete
+  CHECK(events_in(received.bytes) == 2);  // the second event is incomplete
   CHECK(received.bytes.find("one") == std::string::npos);
   CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
@@ -319,7 +319,7 @@ TEST_CASE("a plain reply breaks before its head, after its head, or after its bo
   CHECK(whole.end == End::reset);
 }
 
-TEST_CASE("a failure can break too: a 503 whose body never arrives") {
+TEST_CASE("a failure can have a fault, such as a 503 whose body never arrives") {
   Gateway gateway;
   gateway.chat().reply(Reply(service_unavailable()).fault(after_headers(), close_connection()));
   RawConnection connection(gateway);
@@ -330,7 +330,7 @@ TEST_CASE("a failure can break too: a 503 whose body never arrives") {
   CHECK(received.end == End::fin);
 }
 
-TEST_CASE("a timed stall continues afterwards; an unlimited one lasts until the client leaves") {
+TEST_CASE("a reply continues after a timed stall; an unlimited stall lasts until the client leaves") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Stub stub = gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1min)),
@@ -354,7 +354,7 @@ TEST_CASE("a timed stall continues afterwards; an unlimited one lasts until the 
   CHECK(exchange.outcome().events == 2);
 }
 
-TEST_CASE("a stub is busy with a plain request until the last bytes leave, even if they stall") {
+TEST_CASE("a stub is busy with a plain request until the last byte is sent, even after a stall") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("one two").fault(after_bytes(5), stall(gate)));
@@ -380,7 +380,7 @@ TEST_CASE("a stalled stream does not delay other clients") {
   CHECK(Http(gateway).ask("Hi") == "quick");
 }
 
-TEST_CASE("impossible faults are refused where they are written") {
+TEST_CASE("setting an impossible fault throws") {
   CHECK_THROWS_AS(after_events(0), GatewayError);
   CHECK_THROWS_AS(after_tokens(0), GatewayError);
   CHECK_THROWS_AS(before_token(0), GatewayError);
@@ -414,7 +414,7 @@ TEST_CASE("each event is a separate chunk") {
 
 // --- Clocks and gates together ---------------------------------------------------------------------------------------
 
-TEST_CASE("a woken sleeper no longer counts as sleeping") {
+TEST_CASE("a caller that an advance has woken no longer counts as sleeping") {
   ManualClock clock;
   std::thread client([clock]() mutable {
     for (int nap = 0; nap < 200; ++nap) clock.sleep_for(1s);
@@ -427,7 +427,7 @@ TEST_CASE("a woken sleeper no longer counts as sleeping") {
   CHECK(clock.now() == ManualClock::default_start + 200s);
 }
 
-TEST_CASE("an open gate in a paced stream does not let advance run ahead of its deadlines") {
+TEST_CASE("an advance waits for each deadline of a paced stream, even if the stream passes an open gate") {
   for (int run = 0; run < 20; ++run) {
     ManualClock clock;
     Gate gate;
@@ -443,7 +443,7 @@ TEST_CASE("an open gate in a paced stream does not let advance run ahead of its 
   }
 }
 
-TEST_CASE("the pace starts at the complete request, however long the reply function takes") {
+TEST_CASE("the pace starts when the request is complete, even if the reply function takes long") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply([clock](const ChatRequest&) mutable {
@@ -454,7 +454,7 @@ TEST_CASE("the pace starts at the complete request, however long the reply funct
   CHECK(clock.now() == ManualClock::default_start + 500ms);
 }
 
-TEST_CASE("a wait without end is possible") {
+TEST_CASE("an unlimited wait is possible") {
   ManualClock clock{ManualClock::default_start, Duration::max()};
   Gate gate{Duration::max()};
   Gateway gateway{Options{}.clock(clock).read_timeout(Duration::max()).write_timeout(Duration::max())};
@@ -471,7 +471,7 @@ TEST_CASE("a wait without end is possible") {
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
-TEST_CASE("a plain reply is held as a whole, and only before existing tokens") {
+TEST_CASE("a plain reply is held as a whole, unless the token of the hold does not exist") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));

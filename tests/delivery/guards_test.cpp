@@ -1,5 +1,5 @@
-// Waits that nothing ends: the stall guard, the message of a failing wait, forgotten sleeps, and test functions that
-// move the clock themselves.
+// Guards against endless waits: the stall guard, messages of failed waits, forgotten sleeps, and functions of the test
+// that advance the clock.
 
 #include <atomic>
 #include <chrono>
@@ -41,7 +41,7 @@ inline SseDialect pinging() {
   return dialect;
 }
 
-/// The duration of the wait at the end of a message: "…, for 2.0 s so far".
+/// Returns the seconds at the end of a message such as "…, for 2.0 s so far", or nothing if it ends differently.
 inline std::optional<double> seconds_at_end(const std::string& message) {
   const std::size_t begin = message.rfind(", for ");
   if (begin == std::string::npos || message.size() < 9 || message.substr(message.size() - 9) != " s so far") return {};
@@ -56,8 +56,8 @@ struct Endless {
   std::string name;
   Reply reply;
   bool streamed;
-  End end;           // as the client sees it
-  std::string told;  // in verify(), before the duration
+  End end;           // how the client sees the connection end
+  std::string told;  // the problem in verify(), up to the duration
   std::string client = "was still waiting";
 };
 
@@ -85,7 +85,7 @@ inline const std::vector<Endless>& endless() {
   return rows;
 }
 
-TEST_CASE("the stall guard ends each wait that would hang a client without a timeout, and verify() reports it") {
+TEST_CASE("the stall guard ends each wait that would hang a client without a timeout, and verify() reports the wait") {
   const std::vector<Clock> clocks = {RealClock{}, ManualClock{}, InstantClock{}};
   for (const Endless& row : endless()) {
     for (std::size_t clock = 0; clock < clocks.size(); ++clock) {
@@ -112,7 +112,7 @@ TEST_CASE("the stall guard ends each wait that would hang a client without a tim
       CHECK(contains(verification.message(),
                      "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
       CHECK(contains(verification.message(), "reply of \"silent\""));
-      // Only the problem mentions the wait; no note repeats it.
+      // The wait is mentioned only in the problem, not in a note.
       for (const std::string& note : verification.notes()) {
         CAPTURE(note);
         CHECK_FALSE(contains(note, "exchange 1"));
@@ -142,7 +142,7 @@ TEST_CASE("the stall guard is in real time: 120 s by default, positive, std::nul
   }
 }
 
-TEST_CASE("a stall that ends in time gets no finding, however short the guard") {
+TEST_CASE("a stall that ends before a short guard is no problem") {
   Gateway gateway{Options{}.stall_guard(1ms)};
   Gate gate;
   gateway.chat().reply(words().fault(after_tokens(1), stall(20ms)),
@@ -158,13 +158,13 @@ TEST_CASE("a stall that ends in time gets no finding, however short the guard") 
 
 // --- The message of a failing wait -----------------------------------------------------------------------------------
 
-TEST_CASE("a failed wait of the test names the exchange that stalls, where, and for how long") {
+TEST_CASE("the message of a failed wait names the stalled exchange, the place and the duration") {
   const Gate gate;
   struct Row {
     std::string name;
     Reply reply;
     std::string said;
-    std::string last = "two";  // the last token that arrives before the wait
+    std::string last = "two";  // the last token before the wait
   };
   const std::vector<Row> rows = {
       {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2"},
@@ -203,7 +203,7 @@ TEST_CASE("a failed wait of the test names the exchange that stalls, where, and 
   }
 }
 
-TEST_CASE("a place in a reply has the same name while an exchange waits there and afterwards") {
+TEST_CASE("a place in a reply has the same name in the messages during a wait and after it") {
   const std::pair<Trigger, std::string> rows[] = {
       {after_events(1), "after event 1"},
       {after_tokens(2), "after token 2"},
@@ -246,7 +246,7 @@ TEST_CASE("times below a millisecond are printed exactly") {
   CHECK(contains(gateway.verify().message(), "ManualClock::sleep_for(0.0005 s)"));
 }
 
-TEST_CASE("stall durations are reported in real time on any clock") {
+TEST_CASE("the duration of a stall is reported in real time on any clock") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(words().fault(after_tokens(2), stall()));
@@ -261,7 +261,7 @@ TEST_CASE("stall durations are reported in real time on any clock") {
   CHECK(*seconds < 600);
 }
 
-TEST_CASE("a failed wait names up to three stalled exchanges; a successful wait names none") {
+TEST_CASE("the message of a failed wait names up to three stalled exchanges; that of a successful wait names none") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -292,7 +292,7 @@ TEST_CASE("the clock's guard ends a client's forgotten sleep and removes it from
   CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
   CHECK_FALSE(clock.wait_for_waits(1, 0ms));
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
-  // Sleeps on other clocks still count.
+  // A sleep on a clock whose guard has not expired counts.
   ManualClock long_guard;
   auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
   REQUIRE(long_guard.wait_for_sleepers(1, patience));
@@ -320,7 +320,7 @@ TEST_CASE("a failed wait for sleepers explains that a date in Retry-After uses t
   const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
   CHECK(
       contains(waits_after(ManualClock{ahead}, dated), ", comes from the gateway's clock, and is far ahead" + advice));
-  // No advice if the machine's clock shows the same time, if no date was sent, or if the date has been reached.
+  // There is no such advice if the machine's clock shows the same time, no date was sent, or the date has been reached.
   const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   CHECK(waits_after(ManualClock{machine}, dated) == nobody);
   CHECK(waits_after(ManualClock{}, rate_limited(60s)) == nobody);
@@ -360,7 +360,7 @@ TEST_CASE("verify() of each gateway on the clock reports a sleep that the guard 
   CHECK_FALSE(later.verify());
 }
 
-// --- Functions of a test that move the clock -------------------------------------------------------------------------
+// --- Functions of a test that advance the clock ----------------------------------------------------------------------
 
 TEST_CASE("parallel on_exchange functions can advance the clock without waiting for their own exchange") {
   ManualClock clock;
@@ -370,7 +370,7 @@ TEST_CASE("parallel on_exchange functions can advance the clock without waiting 
     CHECK(test_support::eventually([&] { return ended >= 2; }));
     clock.advance(1s);
   })};
-  // While one advance waits for the third reply, the fourth becomes due, and the other advance waits for it.
+  // While one advance waits for the third reply, the fourth reply becomes due. The other advance waits for that reply.
   gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
                        text("a b c d").every(400ms).first_token_after(1s));
   std::vector<RawConnection> connections;
@@ -380,7 +380,7 @@ TEST_CASE("parallel on_exchange functions can advance the clock without waiting 
     REQUIRE(clock.wait_for_waits(i, patience));
   }
   CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
-  // Two exchanges ended and advanced the clock, and the first advance waited for both.
+  // Both exchanges advanced the clock when they ended, and the test's advance waited for both.
   CHECK(clock.now() >= ManualClock::default_start + 2s);
   clock.advance(1h);
   CHECK(connections[0].receive_response().joined_text() == "a b");
@@ -390,7 +390,7 @@ TEST_CASE("parallel on_exchange functions can advance the clock without waiting 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("an advance inside on_exchange waits for its effects on other exchanges") {
+TEST_CASE("an advance of the clock in on_exchange waits for its effects on other exchanges") {
   ManualClock clock;
   std::promise<std::size_t> seen;
   Gateway* under_test = nullptr;
@@ -430,7 +430,7 @@ TEST_CASE("an advance waits for an exchange whose on_exchange it wakes from a sl
   std::promise<std::future_status> seen;
   Gateway gateway{Options{}.clock(clock).on_exchange([&, clock](const Exchange&) mutable {
     clock.sleep_for(1s);
-    // An advance that waits for this function returns only after it.
+    // The advance waits for this function, so it cannot have returned yet.
     seen.set_value(advanced.get_future().wait_for(100ms));
   })};
   gateway.chat().reply(text("a b").every(1s));
@@ -472,7 +472,7 @@ TEST_CASE("a reply function can advance the clock and sleep, even while an advan
 
 // --- Gates -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("after its guard has expired, an exchange passes further gates without using permits") {
+TEST_CASE("an exchange whose guard has expired passes further gates without using their releases") {
   const Gate never(20ms);
   Gate gate;
   gate.release();
@@ -488,7 +488,7 @@ TEST_CASE("after its guard has expired, an exchange passes further gates without
   CHECK_FALSE(gate.wait_until_reached(4, 0ms));
 }
 
-TEST_CASE("a test that waits at a gate returns once an exchange with an expired guard passes") {
+TEST_CASE("a test's wait for a gate ends when an exchange with an expired guard passes the gate") {
   const Gate never(20ms);
   const Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};

@@ -1,5 +1,5 @@
-// When the tokens of a reply leave: pace by time and by speed, fixed and random. chunking_test.cpp tests how replies
-// are cut.
+// Pace: when the gateway sends the tokens of a reply, by gap or speed, fixed or random. chunking_test.cpp tests how
+// replies are cut.
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +39,7 @@ inline Times times(std::initializer_list<Duration> durations) {
 
 Json asking(const std::string& words) { return {{"messages", {{{"role", "user"}, {"content", words}}}}}; }
 
-/// A gateway on a manual clock; the test advances it from deadline to deadline.
+/// A gateway on a manual clock that advances from deadline to deadline.
 class Stepped {
  public:
   explicit Stepped(Options options = {}) : gateway(options.clock(clock)), http(gateway) {}
@@ -47,7 +47,7 @@ class Stepped {
     gateway.chat().reply(reply);
   }
 
-  /// When each token of a stream leaves, relative to its request.
+  /// Returns when the gateway sends each token of a stream, relative to the request.
   Times stream(Json fields = Json::object()) {
     fields["stream"] = true;
     const Exchange exchange = send(fields);
@@ -60,7 +60,7 @@ class Stepped {
       clock.advance_to_next_event();
     }
   }
-  /// When a plain reply leaves, relative to its request.
+  /// Returns when the gateway sends a plain reply, relative to the request.
   std::int64_t plain(Json fields = Json::object()) {
     fields["stream"] = false;
     const Exchange exchange = send(fields);
@@ -79,7 +79,7 @@ class Stepped {
     REQUIRE(gateway.journal().wait_for(connections_.size(), 10s));
     return gateway.journal().last();
   }
-  /// Whether the exchange waits for the clock; false after its end.
+  /// Waits until the exchange waits for the clock or has ended. Returns whether it waits.
   bool goes_on(const Exchange& exchange) const {
     const auto ended = [&] { return exchange.outcome(0s) != Outcome::Kind::pending; };
     REQUIRE(test_support::eventually([&] { return ended() || !clock.waits().empty(); }));
@@ -141,13 +141,13 @@ inline std::vector<Paced> exact() {
       {text("a b c d e f").every(recorded({10ms, 30ms})), times({0ms, 10ms, 40ms, 50ms, 80ms, 90ms})},
       {text("a b c d").tokens_per_second(recorded({10, 100})), times({0ms, 100ms, 110ms, 210ms})},
       {text("a b c").tokens_per_second(uniform(10, 10)), times({0ms, 100ms, 200ms})},
-      // The last setting wins.
+      // The last setting takes precedence.
       {text("a b").tokens_per_second(50).every(1ms), times({0ms, 1ms})},
       {text("a b").every(1ms).tokens_per_second(50), times({0ms, 20ms})},
       {text("a b").every(1ms).every(2ms), times({0ms, 2ms})},
       {text("a b").pace(Pace().first_token_after(3ms).every(2ms)), times({3ms, 5ms})},
       {text("a b").every(1ms).pace(Pace().first_token_after(3ms)), times({3ms, 4ms})},
-      // A gap is between deltas. A speed counts tokens in any deltas.
+      // A gap counts deltas, a speed counts tokens.
       {text("a b c d e").every(10ms).chunked(by_tokens(2)), times({0ms, 10ms, 20ms})},
       {text("a b c d e").tokens_per_second(50).chunked(by_tokens(2)), times({0ms, 40ms, 60ms})},
       {text("abcd").every(10ms).chunked(by_characters()), times({0ms, 10ms, 20ms, 30ms})},
@@ -168,7 +168,7 @@ TEST_CASE("first token, gaps and speed match the reply to the nanosecond") {
   }
 }
 
-TEST_CASE("a plain reply leaves when its last token would have") {
+TEST_CASE("a plain reply is sent when a stream would send its last token") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
@@ -183,7 +183,7 @@ TEST_CASE("a plain reply leaves when its last token would have") {
   CHECK(cut.plain() == same_cut.stream().back());
 }
 
-TEST_CASE("thirty tokens per second stay thirty tokens per second in a long reply") {
+TEST_CASE("a speed of thirty tokens per second is exact in a long reply") {
   Stepped on(text(letters(301)).tokens_per_second(30));
   const Times all = on.stream();
   REQUIRE(all.size() == 301);
@@ -191,7 +191,7 @@ TEST_CASE("thirty tokens per second stay thirty tokens per second in a long repl
     CHECK(all[30 * second] == static_cast<std::int64_t>(second) * 1'000'000'000);
 }
 
-TEST_CASE("lateness does not accumulate: held tokens leave at once, the next at its own time") {
+TEST_CASE("lateness does not accumulate: after a hold the late tokens are sent at once, the next at its own time") {
   Gate gate;
   Stepped on(text("a b c d").every(1s).hold(gate, before_token(2)));
   RawConnection connection(on.gateway);
@@ -206,7 +206,7 @@ TEST_CASE("lateness does not accumulate: held tokens leave at once, the next at 
   CHECK(connection.receive_response().joined_text() == "a b c d");
 }
 
-TEST_CASE("recorded times of the first token are used in turn, and then start again") {
+TEST_CASE("a list of times to the first token is used in turn and then starts again") {
   Stepped on(text("a").first_token_after(recorded({1s, 2s})));
   CHECK(on.plain() == times({1s})[0]);
   CHECK(on.stream() == times({2s}));
@@ -229,12 +229,12 @@ TEST_CASE("a raw reply and a failure have a time to the first byte, chunks have 
   CHECK(speed.stream() == times({0ms, 250ms, 500ms}));
 }
 
-TEST_CASE("an empty reply leaves when its first token would have") {
+TEST_CASE("an empty reply is sent at the time of the first token") {
   Stepped on(text("").first_token_after(2s).tokens_per_second(10).chunked(by_words()));
   CHECK(on.plain() == times({2s})[0]);
 }
 
-TEST_CASE("on the instant clock a random pace takes no time, and its record has the times") {
+TEST_CASE("on the instant clock a random pace takes no time, but the exchange records the times") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   Stub stub = gateway.chat().reply(text(letters(100)).every(uniform(1h, 2h)));
   const auto before = std::chrono::steady_clock::now();
@@ -257,7 +257,7 @@ std::vector<double> draws(const Drawn& drawn, std::size_t count = 200'000) {
   return numbers;
 }
 
-/// The random draws of a duration, in milliseconds.
+/// Returns random draws of a duration, in milliseconds.
 inline std::vector<double> milliseconds(const Timing& timing) {
   std::vector<double> numbers = draws(timing);
   for (double& number : numbers) number /= 1e6;
@@ -268,7 +268,8 @@ inline bool all_within(const std::vector<double>& numbers, double least, double 
   return std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n >= least && n <= most; });
 }
 
-// The seed is fixed, so these cannot fail by chance. The tolerances are about five standard deviations of the estimate.
+// The seed is fixed, so these tests cannot fail by chance. The tolerances are about five standard deviations of the
+// estimate.
 TEST_CASE("the normal distribution has its four moments") {
   mock_gateway::detail::Random random(1);
   std::vector<double> first, third, fourth;
@@ -286,7 +287,7 @@ TEST_CASE("the normal distribution has its four moments") {
   CHECK(std::abs(static_cast<double>(within_one) / 200'000 - 0.6827) < 0.006);
 }
 
-TEST_CASE("uniform times are between their bounds and equally likely") {
+TEST_CASE("uniform times are equally likely between their bounds") {
   const std::vector<double> drawn = milliseconds(uniform(10ms, 50ms));
   CHECK(all_within(drawn, 10, 50));
   CHECK(std::abs(mean_of(drawn) - 30) < 0.13);
@@ -300,7 +301,7 @@ TEST_CASE("uniform times are between their bounds and equally likely") {
   CHECK(std::abs(mean_of(rates) - 50) < 0.2);
 }
 
-TEST_CASE("normal times have their mean and deviation, and are clamped on both sides alike") {
+TEST_CASE("normal times have their mean and deviation, and are clamped at the same distance on both sides") {
   const std::vector<double> drawn = milliseconds(normal(100ms, 20ms));
   CHECK(std::abs(mean_of(drawn) - 100) < 0.25);
   CHECK(std::abs(deviation_of(drawn) - 20) < 0.16);
@@ -315,7 +316,7 @@ TEST_CASE("normal times have their mean and deviation, and are clamped on both s
   CHECK(std::abs(mean_of(rates) - 50) < 0.5);
 }
 
-TEST_CASE("log-normal times have their median, and a tail that raises the mean") {
+TEST_CASE("log-normal times have their median and a long tail that raises the mean") {
   std::vector<double> drawn = milliseconds(log_normal(20ms, 0.5));
   CHECK(std::abs(median_of(drawn) - 20) < 0.15);
   CHECK(std::abs(mean_of(drawn) - 20 * std::exp(0.125)) < 0.15);
@@ -345,7 +346,7 @@ TEST_CASE("the same seed repeats the same times, on every machine") {
   const Times all = on.stream();
   REQUIRE(all.size() == 5);
   for (std::size_t token = 0; token < 5; ++token)
-    CHECK(std::abs(all[token] - expected[token]) <= 1);  // 1 ns of rounding, see Random
+    CHECK(std::abs(all[token] - expected[token]) <= 1);  // allows 1 ns of rounding, see Random
 }
 
 TEST_CASE("times depend on the seed, the request and its occurrence") {
@@ -364,7 +365,7 @@ TEST_CASE("times depend on the seed, the request and its occurrence") {
   CHECK(seeded.stream(asking("other")) != other_seed);
 }
 
-TEST_CASE("each request and each occurrence has its own times, for every random part of a pace") {
+TEST_CASE("every random part of a pace differs by request and by occurrence") {
   const Pace drawn[] = {Pace().first_token_after(uniform(1s, 2s)), Pace().every(uniform(10ms, 20ms)),
                         Pace().tokens_per_second(uniform(10, 100)), Pace().tokens_per_second(normal(50, 10)),
                         Pace().first_token_after(1s).tokens_per_second(uniform(10, 100))};
@@ -413,7 +414,7 @@ TEST_CASE("times do not depend on the order of requests") {
   }
 }
 
-TEST_CASE("a different time to the first token does not change the gaps") {
+TEST_CASE("the gaps do not depend on the time to the first token") {
   Stepped drawn(drawn_reply);
   Stepped fixed(drawn_reply.first_token_after(1s));
   const Times gaps = gaps_of(fixed.stream());
@@ -439,7 +440,7 @@ TEST_CASE("a pace does not change ids or content") {
 
 // --- The gateway's pace ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a gateway's pace applies to every completion, scripted or not") {
+TEST_CASE("a gateway's pace applies to scripted and default replies") {
   Stepped on(Options{}.pace(Pace().first_token_after(200ms).tokens_per_second(50).chunked(by_tokens(2))));
   const Times unscripted = on.stream({{"max_tokens", 3}});
   REQUIRE(unscripted.size() == 2);
@@ -478,7 +479,7 @@ TEST_CASE("the gateway's pace does not delay failures, raw replies and other ope
   for (const Exchange& exchange : gateway.journal().all()) CHECK_FALSE(exchange.guard_expired());
 }
 
-TEST_CASE("several choices share one pace, one delta each in turn") {
+TEST_CASE("several choices share one pace and send their deltas in turn") {
   Stepped on(text("ab").every(1s).chunked(by_characters()));
   CHECK(on.stream({{"n", 2}}) == times({0s, 1s, 2s, 3s}));
   CHECK(on.plain({{"n", 2}}) == times({3s})[0]);

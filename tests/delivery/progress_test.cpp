@@ -103,7 +103,7 @@ TEST_CASE("[DONE] is reported only after its last byte was written") {
   }
 }
 
-TEST_CASE("[DONE] is reported with its own time, whatever follows it") {
+TEST_CASE("[DONE] is reported with its own time, even if more bytes follow") {
   const Reply reply = two_events().sse(with_data_after_done()).write_each_event();
   detail::DeliveryProgress progress;
   Watching outlet(progress);
@@ -115,8 +115,8 @@ TEST_CASE("[DONE] is reported with its own time, whatever follows it") {
   CHECK(progress.done_at.load() <= outlet.writes[done + 1].at);
 }
 
-TEST_CASE("events and tokens are reported once they were written, not before") {
-  // Head, two events, [DONE], the terminating chunk.
+TEST_CASE("events and tokens are reported only after they were written") {
+  // The elements of the stream are the head, two events, [DONE] and the terminating chunk.
   for (const bool simple : {true, false}) {
     const Reply apart = two_events().write_each_event();
     const Reply reply = simple ? apart : apart.fault(at_end(), stall(1s));
@@ -134,7 +134,7 @@ TEST_CASE("events and tokens are reported once they were written, not before") {
   }
 }
 
-TEST_CASE("a write has at most 64 KiB, however much is due") {
+TEST_CASE("a write has at most 64 KiB, even if more bytes are due") {
   std::vector<StreamChunk> elements(2000, json_chunk({{"word", std::string(100, 'x')}}));
   elements.push_back(json_chunk({{"word", std::string(200'000, 'y')}}));
   detail::DeliveryProgress progress;
@@ -154,14 +154,14 @@ TEST_CASE("a write has at most 64 KiB, however much is due") {
   }
   CHECK((sent == expected));
   CHECK(outlet.writes.size() <= sent.size() / 65536 + 3);
-  // A larger event is written in one piece.
+  // An event that exceeds the limit is written in one piece.
   for (const Watching::Write& write : outlet.writes) {
     const bool of_one_event = !has_part(write.bytes, "xxx");
     CHECK((write.bytes.size() <= 65536 || of_one_event));
   }
 }
 
-TEST_CASE("a client that never got [DONE] is not accused of leaving the stream open") {
+TEST_CASE("a client that never got [DONE] gets no finding for leaving the stream open") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(
@@ -178,8 +178,8 @@ TEST_CASE("a client that never got [DONE] is not accused of leaving the stream o
   CHECK(mock_gateway::detail::Access::record(exchange).progress.done);
 }
 
-TEST_CASE("a client is not accused while [DONE] is in the gateway's send queue") {
-  // More than the client's system accepts, and less than the gateway's system buffers.
+TEST_CASE("a client gets no finding for an open stream while [DONE] is in the gateway's send queue") {
+  // The reply exceeds what the client's system accepts, but fits into the buffers of the gateway's system.
   const Reply large = chunks({raw_bytes("data: " + std::string(std::size_t{512} << 10, 'x') + "\n\n")});
   const std::pair<const char*, Reply> replies[] = {
       {"the stream stays open", large.sse(SseDialect().open_after_done(true))},
@@ -207,7 +207,7 @@ TEST_CASE("a client is not accused while [DONE] is in the gateway's send queue")
   }
 }
 
-TEST_CASE("durations of waits are printed in seconds with one decimal, even after hours") {
+TEST_CASE("durations of waits are printed in seconds with one decimal, even if they last hours") {
   using Wait = detail::ScriptedWait;
   for (const Duration ago : {Duration{0}, Duration(990ms), Duration(1001ms), Duration(9'999ms), Duration(10'005ms),
                              Duration(59'960ms), Duration(61'050ms), Duration(3'600'500ms), Duration(90'061'010ms)}) {
@@ -253,7 +253,7 @@ class LooksLate final : public test_support::WritesOnly {
   };
 };
 
-TEST_CASE("lateness counts from the due time, or from the end of another wait") {
+TEST_CASE("lateness counts from the due time or, if that is later, from the end of another wait") {
   struct Case {
     const char* what;
     bool gateway_is_slow;
@@ -268,7 +268,7 @@ TEST_CASE("lateness counts from the due time, or from the end of another wait") 
     CAPTURE(tried.what);
     Gate gate;
     Reply reply = chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}}).at(1ms)});
-    // With a fault in the reply, even one that is not reached, each event waits for its turn.
+    // In a reply with a fault, even an unreached fault, each event waits for its turn.
     reply = tried.is_held ? reply.hold(gate, before_event(1)) : reply.fault(after_events(9), stall(1s));
     detail::Timeline timeline(detail::Access::state(RealClock{}), nullptr);
     detail::PaceSchedule pace;
@@ -295,7 +295,7 @@ TEST_CASE("lateness counts from the due time, or from the end of another wait") 
   }
 }
 
-TEST_CASE("a paced reply reports its lateness; on the instant clock there is none") {
+TEST_CASE("a paced reply reports its lateness, which is zero on the instant clock") {
   const auto ask = [](const Options& options, bool stream) {
     Gateway gateway(options.pace(Pace().every(2ms)));
     gateway.chat().reply(text("one two three"));
@@ -317,7 +317,7 @@ TEST_CASE("a paced reply reports its lateness; on the instant clock there is non
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(test_support::eventually([&] { return !clock.waits().empty(); }));
-  clock.advance(10s);  // far beyond the due time of the waiting token
+  clock.advance(10s);  // far beyond the due time of the next token
   CHECK(connection.receive_response().complete);
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
   CHECK(gateway.journal().last().lateness() == 0s);

@@ -1,5 +1,5 @@
-// Every kind of wait of an exchange: what ends it and how soon, how a test sees it, and what ends it if a test forgets
-// it. Measured in real time, so this file runs alone.
+// Every kind of wait of an exchange: what ends the wait and how soon, how a test sees it, and the guards. This file
+// runs alone, because it measures real time.
 
 #include <sys/ioctl.h>
 
@@ -31,8 +31,8 @@ constexpr double limit = 20;  // ms
 constexpr int repeats = 12;
 constexpr std::chrono::milliseconds patience = 5s;
 
-/// Judges the maximum of a series. Other processes also take wall time, so a failed series is measured again, at most
-/// twice. With sanitizers the shortest run counts.
+/// Checks the maximum of a series of runs. A failed series is repeated at most twice, because other processes also take
+/// wall time. With sanitizers only the shortest run counts.
 template <class Run>
 void check_below(double most, int runs, const Run& run) {
   if (test_support::sanitized) {
@@ -47,23 +47,23 @@ void check_below(double most, int runs, const Run& run) {
 
 // --- Kinds of waits --------------------------------------------------------------------------------------------------
 
-/// What ends a wait, other than stop() and the client.
+/// What ends a wait, apart from stop() and the client.
 enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
-/// Whether a closing client ends the wait too. Otherwise it is recorded at once, and the wait continues: the client may
-/// still read.
+/// Whether the wait ends when the client closes. If not, the gateway records the close and continues the wait, because
+/// the client may still read.
 enum class Closing { ends, is_noted };
 
 struct Kind {
   std::string name;
   std::function<Reply(const Gate&)> reply;
   bool streamed;
-  std::size_t events;  // that arrive before the wait; 0 for a plain reply
+  std::size_t events;  // the events that arrive before the wait; 0 for a plain reply
   Ended ended;
   Closing closing;
-  /// As ManualClock::waits lists it; empty if there is no deadline.
+  /// The name of the wait in ManualClock::waits(), or empty if the wait has no deadline.
   std::string listed = {};
   std::optional<ConnectionFault> fault = {};
-  /// The client reads nothing, and at least this many bytes are sent to it.
+  /// If not 0, the client reads nothing, and the gateway sends at least this many bytes.
   std::size_t unread = 0;
 };
 
@@ -153,12 +153,12 @@ struct Waiting {
       REQUIRE(gateway.journal().wait_for(1, patience));
       exchange = gateway.journal().last();
     }
-    // A short guard may have ended the wait already.
+    // With a short guard the wait may already have ended, so it is not checked.
     if (clock_kind == ClockKind::manual && !kind.listed.empty() && guard >= patience)
       REQUIRE(clock.wait_for_waits(1, patience));
     if (kind.ended == Ended::by_the_gate) REQUIRE(gate.wait_until_delivered(patience));
     if (kind.unread > 0) REQUIRE(eventually([&] { return exchange->bytes_sent() >= kind.unread; }));
-    // A client that closes with unread bytes sends a reset.
+    // Reads everything, because a client that closes with unread bytes sends a reset.
     if (kind.events > 0) REQUIRE(receive_events(kind.events));
   }
 
@@ -189,15 +189,15 @@ struct Waiting {
   Gate gate;
   Gateway gateway;
   RawConnection connection;
-  std::optional<Exchange> exchange;  // empty before its request has arrived
+  std::optional<Exchange> exchange;  // empty until the request has arrived
 };
 
-/// Calls `check` for every kind of wait, on every clock where it waits.
+/// Calls `check` for every kind of wait and every clock, except the instant clock for waits that end there at once.
 template <class Check>
 void for_each(const Check& check) {
   for (const Kind& kind : kinds()) {
     for (const ClockKind clock : {ClockKind::real, ClockKind::manual, ClockKind::instant}) {
-      // On the instant clock, a wait for time takes no time.
+      // A wait with a deadline takes no time on the instant clock.
       if (clock == ClockKind::instant && !kind.listed.empty()) continue;
       const std::string on = to_string(clock);
       CAPTURE(kind.name);
@@ -235,7 +235,7 @@ TEST_CASE("every wait ends within 20 ms of its client's reset") {
   });
 }
 
-TEST_CASE("a half-close is recorded within 20 ms, and ends waits that only wait for the client") {
+TEST_CASE("a half-close is recorded within 20 ms and ends waits that only the client can end") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
       Waiting on(kind, clock);
@@ -253,7 +253,7 @@ TEST_CASE("a half-close is recorded within 20 ms, and ends waits that only wait 
   });
 }
 
-TEST_CASE("every wait ends within 20 ms of the advance or the gate that ends it") {
+TEST_CASE("every wait ends within 20 ms of an advance to its deadline or the opening of its gate") {
   for_each([](const Kind& kind, ClockKind clock) {
     if (kind.ended == Ended::by_nothing_else) return;
     if (kind.ended == Ended::by_the_clock && clock != ClockKind::manual) return;
@@ -274,7 +274,7 @@ TEST_CASE("every wait ends within 20 ms of the advance or the gate that ends it"
   });
 }
 
-TEST_CASE("a ping comes within 20 ms of the advance to its moment") {
+TEST_CASE("a ping comes within 20 ms of the advance to its due time") {
   for (const Kind& kind : kinds()) {
     if (kind.listed != "a ping" || kind.ended == Ended::by_the_clock) continue;
     CAPTURE(kind.name);
@@ -288,7 +288,7 @@ TEST_CASE("a ping comes within 20 ms of the advance to its moment") {
   }
 }
 
-TEST_CASE("a connection that reads or lingers ends within 20 ms of a stop, close or reset") {
+TEST_CASE("a connection that is being read or drained ends within 20 ms of a stop, close or reset") {
   enum class Act { stop, close, reset };
   struct State {
     std::string name;
@@ -405,7 +405,7 @@ TEST_CASE("one list contains the waits of several exchanges and of a client's sl
 
 // --- What ends a forgotten wait --------------------------------------------------------------------------------------
 
-TEST_CASE("the guard ends a forgotten wait, and verify() reports it") {
+TEST_CASE("the guard ends a forgotten wait, and verify() reports the wait") {
   for (const Kind& kind : kinds()) {
     if (kind.ended == Ended::by_nothing_else) continue;
     CAPTURE(kind.name);
@@ -512,7 +512,7 @@ TEST_CASE("a client that does not read delays an advance only briefly") {
 
 // --- Gates -----------------------------------------------------------------------------------------------------------
 
-/// Unread bytes in the client's kernel.
+/// Returns the number of unread bytes in the client's kernel.
 inline std::size_t arrived(const RawConnection& connection) {
   int bytes = 0;
   REQUIRE(::ioctl(connection.descriptor(), FIONREAD, &bytes) == 0);
@@ -520,7 +520,7 @@ inline std::size_t arrived(const RawConnection& connection) {
 }
 
 TEST_CASE("when a gate reports delivery, the client has everything before the gate and nothing more") {
-  std::vector<std::string> pieces;  // of the whole stream: the head, then the bytes of each chunk
+  std::vector<std::string> pieces;  // the head of the stream and the bytes of each chunk
   {
     Gateway gateway{Options{}.clock(ManualClock{})};
     gateway.chat().reply(words());
@@ -587,7 +587,7 @@ TEST_CASE("while the client does not read, a gate is reached but not delivered")
   }
 }
 
-TEST_CASE("a gate counts the exchanges that it holds, not one that left before delivery") {
+TEST_CASE("a gate counts the exchanges that it holds, not an exchange that left before delivery") {
   Gate gate;
   Gateway gateway;
   const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")}).hold(gate, before_event(2));
@@ -611,7 +611,7 @@ TEST_CASE("a gate counts the exchanges that it holds, not one that left before d
   gate.open();
 }
 
-TEST_CASE("a held plain reply has nothing to deliver before") {
+TEST_CASE("a held plain reply counts as delivered up to the gate at once") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -623,7 +623,7 @@ TEST_CASE("a held plain reply has nothing to deliver before") {
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("release lets the longest-held exchange pass, and no other") {
+TEST_CASE("release() lets only the longest-held exchange pass") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -646,7 +646,7 @@ TEST_CASE("release lets the longest-held exchange pass, and no other") {
   }
   gate.open();
   CHECK(connections[3].receive_response().joined_text() == "one two three");
-  // A gate that is released in advance, and then open for all.
+  // This gate is released before an exchange arrives, and later opened for all.
   Gate early;
   early.release();
   gateway.chat().reply(words().hold(early, before_token(2)));

@@ -1,5 +1,5 @@
-// Events that are due together leave in one write: how many TCP segments a reply takes, what separates them, and that
-// the record counts at least the bytes that the client has read.
+// Writes: events that are due together are sent in one write. Also tests what separates writes, and that an exchange
+// records at least the bytes that the client has read.
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -30,12 +30,12 @@ using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// How many segments with data the client's kernel has received: one for each small write, since TCP_NODELAY is set.
-/// Empty if the system does not report it.
+/// Returns how many TCP segments with data the client's kernel has received, or nothing if the system does not report
+/// it. Each small write is one segment, because TCP_NODELAY is set.
 std::optional<unsigned> segments(const RawConnection& connection) {
 #ifdef __linux__
-  // The offset of tcpi_data_segs_in in <linux/tcp.h>. That header conflicts with <netinet/tcp.h>, whose tcp_info lacks
-  // this field.
+  // The offset of tcpi_data_segs_in in <linux/tcp.h>, which cannot be included: it conflicts with <netinet/tcp.h>,
+  // whose tcp_info lacks this field.
   constexpr std::size_t place = 152;
   unsigned char info[256] = {};
   socklen_t size = sizeof info;
@@ -50,7 +50,7 @@ std::optional<unsigned> segments(const RawConnection& connection) {
   return std::nullopt;
 }
 
-/// A stream on a manual clock, from its own gateway. Equal replies have equal bytes.
+/// A gateway on a manual clock and a client that has requested a stream from it. Equal replies have equal bytes.
 struct Stream {
   explicit Stream(const Reply& reply, test_support::ConnectionOptions options = {})
       : gateway(Options{}.clock(clock).verify_on_destruction(false)),
@@ -60,7 +60,7 @@ struct Stream {
     REQUIRE(stub.wait_for_calls(1, patience));
   }
 
-  /// Receives the head and everything after it.
+  /// Receives the response and returns its bytes.
   std::string rest() { return connection.receive_response().raw; }
   void check_segments(unsigned expected) const {
     if (const auto count = segments(connection)) CHECK(*count == expected);
@@ -77,7 +77,7 @@ SseDialect gzipped() {
   return dialect;
 }
 
-TEST_CASE("a stream without a pace is one segment, or one per event on request") {
+TEST_CASE("a stream without a pace is one segment, or one segment per event if a setting asks for that") {
   for (const Reply& reply : {text("one two"), text("one two").sse(gzipped()), text("one two").every(0s)}) {
     Stream together(reply);
     Stream apart(reply.write_each_event());
@@ -85,7 +85,7 @@ TEST_CASE("a stream without a pace is one segment, or one per event on request")
     CHECK(bytes == apart.rest());
     CHECK(bytes.size() > 500);
     together.check_segments(1);
-    apart.check_segments(7);  // the head, role, two tokens, finish, [DONE], the end of the body
+    apart.check_segments(7);  // the head, the role, two tokens, the finish, [DONE] and the end of the body
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("each event of a stream is a separate chunk") {
   CHECK(chunks == 5);
 }
 
-TEST_CASE("a client of HTTP/1.0 gets a stream without a pace in one segment") {
+TEST_CASE("an HTTP/1.0 client gets a stream without a pace in one segment") {
   Gateway gateway;
   gateway.chat().reply("one two");
   RawConnection connection(gateway);
@@ -157,11 +157,11 @@ TEST_CASE("waits, gates, stalls and pings separate writes") {
     Stream stream(
         chunks({raw_bytes("data: {\"a\""), raw_bytes(":1}\n\n"), json_chunk({{"b", 2}}), json_chunk({{"c", 3}})}));
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
-    stream.check_segments(4);  // the head, each raw element, all the rest
+    stream.check_segments(4);  // the head, each of two raw elements, and the rest
   }
 }
 
-/// The number of bytes in each read of a connection, until the stream ends.
+/// Reads a connection until the stream ends. Returns the size of each read in bytes.
 std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
   std::string all;
   std::vector<std::size_t> reads;
@@ -195,12 +195,14 @@ TEST_CASE("each slice of a reply is a separate read, over IPv4, IPv6 and both") 
 #endif
 
 #ifdef __linux__
-TEST_CASE("the next slice leaves once the client has read the previous one, before its system's acknowledgement") {
+TEST_CASE(
+    "the next slice is sent when the client has read the previous slice, without waiting for a delayed "
+    "acknowledgement") {
   Gateway gateway;
   gateway.chat().reply(text("one two").slice_writes(200));
   RawConnection connection(gateway);
   std::vector<std::chrono::nanoseconds> times;
-  // When requests and responses alternate, a system delays each acknowledgement by 40 ms.
+  // The system delays each acknowledgement by 40 ms when requests and responses alternate.
   for (int i = 0; i < 40; ++i) {
     times.push_back(test_support::time_of([&] {
       connection.send(Http(gateway).format_chat());
@@ -211,7 +213,7 @@ TEST_CASE("the next slice leaves once the client has read the previous one, befo
 }
 #endif
 
-TEST_CASE("the gateway waits a second for a client that does not read, not a second per slice") {
+TEST_CASE("the gateway waits a second in total for a client that does not read, not a second per slice") {
   Gateway gateway;
   const Stub stub = gateway.chat().reply(text("one two").slice_writes(1));
   RawConnection connection(gateway);
@@ -235,13 +237,13 @@ TEST_CASE("a client that has read a whole stream is recorded with all its events
   }
 }
 
-TEST_CASE("a client that leaves inside a large write is recorded with the events that its connection accepted") {
+TEST_CASE("the exchange of a client that leaves during a large write records the events that the connection accepted") {
   std::string words;
   for (int word = 0; word < 30'000; ++word) words += "word ";
   const std::string whole = Stream(text(words)).rest();
   test_support::ConnectionOptions small;
   small.receive_buffer = 4096;
-  // With one_write() the connection accepts only a part of a write of six megabytes.
+  // The connection accepts only a part of the write of six megabytes that one_write() makes.
   for (const Reply& reply : {text(words), text(words).one_write()}) {
     Stream left(reply, small);
     const Exchange exchange = left.stub.last_call();

@@ -44,7 +44,7 @@ class Asking {
   const LoadedScript& script() const { return script_; }
   AskedRequests& board() { return detail::Access::serving(gateway_)->asked; }
   std::vector<AskedRequest> list(const RequestScope& scope = {}) { return board().list(scope); }
-  /// Waits until `count` requests are waiting. Returns the first.
+  /// Waits until `count` requests wait for a reply. Returns the first of them.
   AskedRequest wait_for(std::size_t count = 1) {
     REQUIRE(eventually([&] { return list().size() == count; }));
     return list().front();
@@ -81,7 +81,7 @@ TEST_CASE("a request waits until the test replies, and gets that reply") {
   CHECK_FALSE(exchange.guard_expired());
 }
 
-TEST_CASE("a test can give every reply that a script can") {
+TEST_CASE("a test can give every reply that a script document can contain") {
   Asking asking;
   std::future<Response> failed = asking.send("ask");
   CHECK(asking.reply(asking.wait_for().exchange, Failure(429, "rate_limited", "later")) ==
@@ -123,7 +123,7 @@ TEST_CASE("the pace of a reply starts when the test gives it") {
   CHECK(*exchange.ended() - exchange.received() >= 1h + (asked.since - exchange.received()));
 }
 
-TEST_CASE("other requests are answered while some wait, and each waiting one gets its own reply") {
+TEST_CASE("other requests are answered while some wait, and each waiting request gets its own reply") {
   Asking asking;
   std::vector<std::future<Response>> responses;
   for (int i = 0; i < 8; ++i) responses.push_back(asking.send("ask " + std::to_string(i) + "."));
@@ -193,7 +193,7 @@ TEST_CASE("calls are ordered by arrival, whichever request the test answers firs
   }
 }
 
-TEST_CASE("a reply can be given once, and only to a waiting request") {
+TEST_CASE("a test can reply only once, and only to a waiting request") {
   Asking asking;
   CHECK(asking.reply(1, text("nobody")) == AskedRequests::Answered::unknown);
   std::future<Response> response = asking.send("ask");
@@ -235,7 +235,7 @@ TEST_CASE("a gateway stops at once while requests wait") {
   }));
 }
 
-TEST_CASE("without a reply the guard sends an error, and verify() reports it") {
+TEST_CASE("if the test does not reply, the guard sends an error, and verify() reports it") {
   Asking asking;
   Response response;
   const auto lasted = time_of([&] { response = Http(asking.gateway()).with_timeout(60s).chat("ask"); });
@@ -255,7 +255,7 @@ TEST_CASE("without a reply the guard sends an error, and verify() reports it") {
   CHECK(has_part(verification.message(), "POST /control/v1/asked/1 of the program's control API (--control)"));
 }
 
-TEST_CASE("a step of a sequence may ask the test, and asked requests are distinguished by key") {
+TEST_CASE("a step of a sequence may ask the test, and waiting requests can be selected by key") {
   Asking asking(R"({"mock_gateway": 1, "stubs": [{"replies": ["first", {"ask": true}, "third"]}]})");
   const CreatedKey key = asking.gateway().keys().create("mine");
   const Http http = Http(asking.gateway()).with_key(key.secret);
@@ -292,7 +292,7 @@ TEST_CASE("waiting requests get their own replies while other clients leave") {
   }
 }
 
-TEST_CASE("a waiting request of a forgotten test is forgotten after its reply; later requests are not") {
+TEST_CASE("forgetting a test removes its waiting request after the reply, but not later requests") {
   Asking asking;
   const CreatedKey mine = asking.gateway().keys().create("mine");
   const CreatedKey other = asking.gateway().keys().create("other");

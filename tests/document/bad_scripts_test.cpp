@@ -1,6 +1,6 @@
-// Script documents with mistakes: each message says what is wrong, where, and what to do. bad_scripts.jsonl has a
-// document per line: {"script": text, "problems": ["line:column: pointer: message", …]}. A document that the schema
-// accepts has "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
+// Errors of script documents, which say what is wrong, where, and what to do. Each line of bad_scripts.jsonl is a
+// document: {"script": text, "problems": ["line:column: pointer: message", …]}. If the schema accepts a document, it
+// has "schema": "accepts" and a "reason", which tests/schemas/script_check.py checks.
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ std::string line_of(const ScriptProblem& problem) {
   return line + problem.message;
 }
 
-/// The error of reading a text.
+/// The error that reading a script text throws.
 struct Refusal {
   std::vector<std::string> problems;
   std::string message;
@@ -89,7 +89,7 @@ TEST_CASE("a document's problem is reported once and never contains a secret") {
   }
 }
 
-TEST_CASE("at most twenty problems are shown, those of the first file first") {
+TEST_CASE("an error shows at most twenty problems, those of the first file first") {
   std::string stubs;
   for (int number = 0; number < 50; ++number)
     stubs += (number > 0 ? "," : "") + std::string(R"({"repply": "a", "reply": "b"})");
@@ -109,7 +109,7 @@ TEST_CASE("at most twenty problems are shown, those of the first file first") {
   CHECK(refusal_of(R"({"mock_gateway": 1)" + twice + "}").problems.size() == 20);
 }
 
-TEST_CASE("a refusal begins with the number of problems, up to twenty") {
+TEST_CASE("an error begins with the number of problems, up to twenty") {
   for (int count = 1; count <= 22; ++count) {
     CAPTURE(count);
     std::string keys;
@@ -124,7 +124,7 @@ TEST_CASE("a refusal begins with the number of problems, up to twenty") {
   }
 }
 
-TEST_CASE("a secret of two keys is a problem of the second key") {
+TEST_CASE("a secret that two keys share is a problem of the second key") {
   CHECK(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", "secret": "x1"}, {"name": "b", "secret": "x1"}]})")
             .problems == std::vector<std::string>{"1:85: /keys/1/secret: another key has this secret"});
 }
@@ -135,7 +135,7 @@ TEST_CASE("line and column are correct everywhere in a large script") {
       const std::string comment(size % 2 == 0 ? "" : "\n");
       std::string padding;
       while (padding.size() < size) padding += filler;
-      // The position lookup caches a position every 4096 bytes. The problem is before the second one, and after it.
+      // The lookup of lines stores a position every 4096 bytes. The problem is before the second position, or after it.
       const std::string before = "{\"mock_gateway\": 1,/*" + padding + comment + padding + "*/";
       const std::size_t line_begin = before.rfind('\n') + 1;
       std::size_t column = 1;
@@ -158,7 +158,7 @@ TEST_CASE("warnings of one file do not hide the mistakes of the next") {
   CHECK_THROWS_AS(ScriptDocument::read({hidden.path(), bad.path()}), ScriptError);
 }
 
-TEST_CASE("the message of a deeply nested or far-right problem is readable") {
+TEST_CASE("the message of a problem that is deeply nested or far to the right is short") {
   const std::string deep = R"({"mock_gateway": 1, "stubs": [{"reply": "a", "when": )";
   std::string open, close;
   for (int level = 0; level < 100; ++level) {
@@ -207,7 +207,7 @@ TEST_CASE("a file with a byte order mark is read") {
   CHECK(refusal_of("\xEF\xBB\xBF{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\"}]}").problems.empty());
 }
 
-TEST_CASE("paths to missing files are problems too") {
+TEST_CASE("a path to a missing file is a problem") {
   const ScriptFile file("{}", "notes.txt");
   const std::string folder = file.path().substr(0, file.path().rfind('/'));
   const auto problems_of = [](const std::vector<std::string>& paths) {
@@ -224,7 +224,7 @@ TEST_CASE("paths to missing files are problems too") {
                                  folder + ": the folder has no .json or .jsonc file"});
 }
 
-TEST_CASE("a secret is hidden even after a word that resembles the beginning of a secret") {
+TEST_CASE("a secret is masked even after a word that resembles the beginning of a secret") {
   const Refusal refusal = refusal_of(
       R"({"mock_gateway": 1, "stubs": [{"name": "task-list of sk-live-0123456789abcdef", "repply": "a", "reply": "a"}]})");
   CHECK(refusal.problems.size() == 1);
@@ -232,7 +232,7 @@ TEST_CASE("a secret is hidden even after a word that resembles the beginning of 
   CHECK_FALSE(has_part(refusal.message, "live-"));
 }
 
-TEST_CASE("several secrets in one line or one message are all hidden") {
+TEST_CASE("several secrets in one line or one message are all masked") {
   const std::string two = "sk-live-0123456789abcdef and sk-live-0123456789fedcba";
   const std::string three = two + ", sk-live-0123456789";
   for (const std::string& secrets : {two, three}) {
@@ -247,7 +247,7 @@ TEST_CASE("several secrets in one line or one message are all hidden") {
   }
 }
 
-TEST_CASE("a secret used as the name of a member is hidden in problems, in a file and in a value") {
+TEST_CASE("a secret used as the name of a member is masked in problems, in a file and in a value") {
   const std::string secret = "sk-live-0123456789abcdef";
   const std::string script = R"({"mock_gateway": 1, "SECRET": 1, "other SECRET": 2, "states": {"SECRET": 5}})";
   std::string text = script;
@@ -272,7 +272,7 @@ TEST_CASE("a secret used as the name of a member is hidden in problems, in a fil
   }
 }
 
-TEST_CASE("a key of any form is hidden in the shown line of a problem") {
+TEST_CASE("a key of any form is masked in the line that a problem shows") {
   const std::string before = R"({"mock_gateway": 1, "keys": [{"name": "billing", )";
   for (const char* const secret :
        {R"("secret": "local-billing-0123")", R"("secret":"local-\"billing")", R"("secret":  "näh-billing-😀")",
@@ -294,7 +294,7 @@ TEST_CASE("a key of any form is hidden in the shown line of a problem") {
   CHECK(has_part(key.message, R"("api_key": "******************", "prot": 1)"));
 }
 
-TEST_CASE("a numeric key is hidden where a problem shows its value") {
+TEST_CASE("a numeric key is masked in the value that a problem shows") {
   for (const std::string digits :
        {"1234567890123456", "12345678901234567890123", "0.1234567890123456", "-1234567890123456", "01234567890123456",
         "1234567890123456e9999", "1234567890123456x"}) {
@@ -318,7 +318,7 @@ TEST_CASE("a numeric key is hidden where a problem shows its value") {
   CHECK(has_part(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": 12}]})").message, "got the number 12"));
 }
 
-TEST_CASE("a key of any form is hidden in invalid JSON") {
+TEST_CASE("a key of any form is masked in invalid JSON") {
   for (const char* const keys :
        {R"(keys: [{name: "billing", secret: "local-0123"}])", R"('keys': [{'secret': 'local-0123'}])",
         R"("keys": [{"secret" "local-0123"}])", R"("keys": [{"secret" = "local-0123"}])",
@@ -332,7 +332,7 @@ TEST_CASE("a key of any form is hidden in invalid JSON") {
   CHECK_FALSE(has_part(refusal_of("secret: local-0123\nkeys: 1\n").message, "local"));
 }
 
-TEST_CASE("asterisks for a secret keep the caret in place") {
+TEST_CASE("the caret is at the right place after a masked secret") {
   const std::string message =
       refusal_of(R"({"mock_gateway":1,"keys":[{"name":"a","secret":"é\"東😀","stat":5}]})").message;
   INFO(message);
@@ -356,7 +356,7 @@ TEST_CASE("a repeated value is reported once, without the problems inside it") {
   CHECK(problems(R"("stubs": [{"name": "a", "reply": "b"}], "stubs": [{"name": "c", "reply": "d"}])") ==
         std::vector<std::string>{"1:61: /stubs" + again});
   CHECK(problems(R"("stubs": [{"reply": "a"}], "stubs": [{"reply": "b"}], "stubs": [{"reply": "c"}])").size() == 1);
-  // A key that is repeated within one value is a separate mistake.
+  // A repeated key within each of two values is a separate mistake.
   CHECK(problems(R"("stubs": [{"reply": "a", "reply": "b"}, {"reply": "c", "reply": "d"}])").size() == 2);
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("the caret marks the problem, for any length and content of the line")
   }
 }
 
-TEST_CASE("of a long line a problem shows the part near its place") {
+TEST_CASE("a problem shows only the near part of a long line") {
   std::string stubs;
   for (int number = 0; number < 2000; ++number)
     stubs += R"({"when": {"user_says": "東)" + std::to_string(number) + R"("}, "reply": "x"},)";
@@ -430,7 +430,7 @@ TEST_CASE("of a long line a problem shows the part near its place") {
   }
 }
 
-TEST_CASE("a secret that begins before the shown part of a line is hidden") {
+TEST_CASE("a secret that begins before the shown part of a line is masked") {
   for (const char* const name : {"secret", "x-note"}) {
     const std::string secret = (name == std::string("x-note") ? "sk-" : "") + std::string(800, 'k');
     const std::string problem = refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", ")" + std::string(name) +
@@ -442,7 +442,7 @@ TEST_CASE("a secret that begins before the shown part of a line is hidden") {
   }
 }
 
-TEST_CASE("a hidden stub is reported at its place, with the file of the stub that hides it") {
+TEST_CASE("the warning about a hidden stub is at its place and names the file of the stub that hides it") {
   const ScriptFile first(
       R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "a"}, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})",
       "first.json");

@@ -1,5 +1,5 @@
-// Valid script documents: good_scripts.jsonl has a document per line, {"script": text}. Together they use every key and
-// every word of the schema. Other tests check the effects of the more complicated keys on the wire.
+// Valid script documents. Each line of good_scripts.jsonl is a document, {"script": text}. Together they use every key
+// and every word of the schema. Further tests check what clients receive for complicated keys.
 
 #include <chrono>
 #include <functional>
@@ -46,7 +46,7 @@ TEST_CASE("every good script is read, starts a gateway and is mounted on it") {
   }
 }
 
-/// Keys and words of the schema, by their place in the schema.
+/// The set of keys and words of the schema that no document uses yet, named by their places in the schema.
 class Vocabulary {
  public:
   explicit Vocabulary(Json schema) : schema_(std::move(schema)) { collect(schema_, ""); }
@@ -68,7 +68,7 @@ class Vocabulary {
       for (const Json& value : part["enum"]) unused_.insert(word(place, value));
     }
     for (const auto& [key, inner] : part.items()) {
-      // Subschemas that exclude something define no keys of their own.
+      // Subschemas below "not" and "oneOf" only exclude values and define no keys.
       if (key != "not" && key != "oneOf") collect(inner, place + "/" + key);
     }
   }
@@ -118,7 +118,7 @@ void each_object_type(const Json& part, const std::function<void(const Json&)>& 
     for (const Json& inner : part) each_object_type(inner, see);
 }
 
-TEST_CASE("wherever the schema allows a failure, it allows the keys that accompany one") {
+TEST_CASE("the schema allows the keys that accompany a failure wherever it allows a failure") {
   int places = 0;
   each_object_type(script_schema(), [&places](const Json& properties) {
     if (!properties.contains("failure") || properties["failure"].is_boolean()) return;
@@ -130,7 +130,7 @@ TEST_CASE("wherever the schema allows a failure, it allows the keys that accompa
       CHECK(properties.contains(key));
     }
   });
-  CHECK(places == 4);  // of replies, operations, failures and chaos
+  CHECK(places == 4);  // replies, operations, failures and chaos
 }
 
 /// A gateway with a mounted document.
@@ -156,7 +156,7 @@ class Served {
 
 std::string replying(const std::string& reply) { return R"("stubs": [{"reply": )" + reply + "}]"; }
 
-TEST_CASE("a tool call carries its arguments, its malformed arguments or its input") {
+TEST_CASE("a tool call in a script has arguments, malformed arguments or an input") {
   Served served(replying(R"({"tool_calls": [{"name": "f", "arguments": {"city": "Paris"}, "id": "call_7"},
     {"name": "g", "malformed_arguments": "{\"a\": ", "id": "call_8"}, {"name": "h", "input": "SELECT 1", "id": "call_9"},
     {"name": "i", "input": ""}]})"));
@@ -165,7 +165,7 @@ TEST_CASE("a tool call carries its arguments, its malformed arguments or its inp
   CHECK(calls[0]["id"] == "call_7");
   CHECK(calls[1]["id"] == "call_8");
   CHECK(calls[2]["id"] == "call_9");
-  CHECK(calls[3]["id"] != "");  // the gateway generates one
+  CHECK(calls[3]["id"] != "");  // the gateway generates the id
   CHECK(Json::parse(calls[0]["function"]["arguments"].get<std::string>()) == Json{{"city", "Paris"}});
   CHECK(calls[1]["function"]["arguments"] == "{\"a\": ");
   CHECK(calls[2]["custom"]["input"] == "SELECT 1");
@@ -276,7 +276,7 @@ TEST_CASE("a gate of the document holds a reply until the test opens the gate") 
   CHECK(connection.receive_until("[DONE]").found);
 }
 
-TEST_CASE("a completion can claim another model, id and time") {
+TEST_CASE("a script can set the model, the id and the time of a completion") {
   Served served(replying(R"({"text": "a b", "model": "other", "finish_reason": "length",
     "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total": 7}, "extra": {"service_tier": "flex"},
     "extra_message": {"annotations": []}, "extra_chunks": [{"number": 2, "fields": {"x": 1}}], "chunked": {"characters": 1}})"));
@@ -294,7 +294,7 @@ TEST_CASE("a completion can claim another model, id and time") {
   CHECK(events[2]["choices"][0]["delta"]["content"] == " ");
 }
 
-TEST_CASE("choices have different endings, and early hints come first") {
+TEST_CASE("a script can set different endings for choices, and early hints") {
   Served served(replying(
       R"({"choices": ["a", {"text": "b", "finish_reason": "length"}], "early_hints": {"Link": "</a>; rel=preload"}})"));
   RawConnection connection(served.gateway());
@@ -324,7 +324,7 @@ TEST_CASE("matchers combined with any, all and not choose the stub") {
   CHECK(http.chat({{"temperature", 0.25}, {"messages", {{{"role", "user"}, {"content", "12"}}}}}).text() == "number");
 }
 
-TEST_CASE("state machines, times and then advance a script") {
+TEST_CASE("state machines, times and then decide which stub answers next") {
   Served served(R"("states": {"door": "closed"}, "stubs": [
     {"when": {"user_says": "open"}, "in_state": {"door": "closed"}, "then_state": {"door": "open"}, "reply": "opened"},
     {"when": {"user_says": "open"}, "in_state": {"door": "open"}, "reply": "it is open"},
@@ -342,7 +342,7 @@ TEST_CASE("state machines, times and then advance a script") {
   CHECK(http.chat(Json("bad")).error_code() == "never_expected");
 }
 
-/// The times at which the parts of a streamed reply leave. `serve` makes a gateway answer with the reply.
+/// Returns the times at which the parts of a streamed reply are sent. `serve` mounts the reply on a gateway.
 template <class Serve>
 std::vector<Duration> times_of_stream(const Serve& serve) {
   ManualClock clock;
@@ -436,7 +436,7 @@ TEST_CASE("a header with two values is sent twice, in every section that has fai
   CHECK(broken.all("A") == Values{"b", "c"});
 }
 
-/// A response format for which no default reply can be generated.
+/// Returns a response format for which no default reply can be generated.
 Json unanswerable() {
   return {{"response_format",
            {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}}}};
@@ -472,7 +472,7 @@ TEST_CASE("a request that the default reply cannot answer uses no turn, step or 
                  "  exchange 1 was refused by the default reply: 400 response_format.json_schema.schema"));
   CHECK(answered("once") != "older");
   CHECK(answered("once") == "older");
-  CHECK_FALSE(refused("once"));  // the stub is used up, and the older one ignores the schema
+  CHECK_FALSE(refused("once"));  // the stub is exhausted, and the older stub ignores the schema
 
   CHECK_FALSE(refused("steps"));  // a scripted reply is sent unchanged
   CHECK(refused("steps"));
@@ -489,7 +489,7 @@ TEST_CASE("a request that the default reply cannot answer uses no turn, step or 
   CHECK(served.gateway().verify());
 }
 
-TEST_CASE("the gateway section affects the wire") {
+TEST_CASE("the settings in the gateway section affect requests and replies") {
   Served served(
       R"("gateway": {"models": ["fast", {"id": "deep", "owner": "me"}], "acceptance": {"base": "strict", "tool_role": true},
     "limit": "3/1h", "max_n": 2, "clock": "manual", "unmatched": "allowed"}, "stubs": [{"reply": "a"}])");

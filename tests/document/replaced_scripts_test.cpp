@@ -23,7 +23,7 @@ using test_support::ScriptFile;
 
 using Statuses = std::vector<int>;
 
-/// A gateway with a script that is replaced, and a stopped clock.
+/// A gateway with a stopped clock, and its script, which a test replaces.
 class Replaced {
  public:
   explicit Replaced(const std::string& sections)
@@ -52,14 +52,14 @@ std::string with_ops_key(const std::string& members) {
   return R"("keys": [{"name": "ops", "secret": ")" + ops_secret + "\"" + members + "}]";
 }
 
-/// The statuses that a key gets: for a chat request, another one, and the list of models.
+/// Returns the statuses of three requests with the key: a chat request, a second chat request, and the list of models.
 Statuses asked_with_ops_key(const Http& anybody) {
   const Http http = anybody.with_key(ops_secret);
   return {http.chat().status, http.chat().status, http.get("/v1/models").status};
 }
 Statuses asked_with_ops_key(const Replaced& served) { return asked_with_ops_key(served.http()); }
 
-/// A restriction of a key in a script, and the statuses of the key.
+/// A restriction of a key in a script, and the statuses of three requests with that key.
 struct Restriction {
   const char* members;
   Statuses restricted;
@@ -76,7 +76,7 @@ const std::vector<Restriction> restrictions = {
 };
 
 TEST_CASE("each restriction of a key applies, whether a gateway starts with the script or mounts it") {
-  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // keys without a restriction
+  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // members that restrict nothing
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     const ScriptDocument script = Replaced::script(with_ops_key(row.members));
@@ -89,14 +89,14 @@ TEST_CASE("each restriction of a key applies, whether a gateway starts with the 
     const Json members = Json::parse("{" + std::string(row.members + 2) + "}");
     for (const auto& member : members.items()) tested.insert(member.key());
   }
-  // Every other member of a key in a script has a row here.
+  // The rows must cover every other member of a key in a script.
   std::set<std::string> known;
   const Json schema = script_schema();
   for (const auto& member : schema["properties"]["keys"]["items"]["properties"].items()) known.insert(member.key());
   CHECK(tested == known);
 }
 
-TEST_CASE("a restriction of a key ends when the script drops it, and returns with it") {
+TEST_CASE("a restriction of a key ends when the script removes it, and applies again when the script adds it again") {
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     Replaced served(with_ops_key(row.members));
@@ -110,7 +110,7 @@ TEST_CASE("a restriction of a key ends when the script drops it, and returns wit
   }
 }
 
-TEST_CASE("a key that the script drops is refused; its other keys and the test's own keys stay valid") {
+TEST_CASE("a key that the script removes is refused; other keys of the script and of the test stay valid") {
   Replaced served(
       R"("keys": [{"name": "a", "secret": "sk-a-0123456789"}, {"name": "b", "secret": "sk-b-0123456789"}])");
   const CreatedKey own = served.gateway().keys().create("own");
@@ -128,7 +128,7 @@ TEST_CASE("a key that the test has disabled stays disabled while its part of the
   CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
 }
 
-/// A "keys" section. Each key is given as its name, its secret (none if empty), and other members.
+/// Returns a "keys" section. Each key is given as its name, its secret, which may be empty, and other members.
 std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
   std::string section;
   for (const auto& key : keys) {
@@ -145,7 +145,7 @@ int status_with(const Replaced& served, const std::string& secret) {
   return served.http().with_key(secret).chat().status;
 }
 
-TEST_CASE("a key that a script drops and adds again is the same key, even under another name") {
+TEST_CASE("a key that a script removes and adds again is the same key, even with another name") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
   served.by(R"("stubs": [])");
@@ -185,7 +185,7 @@ TEST_CASE("keys of a script can exchange secrets") {
   CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{401, 200});
 }
 
-TEST_CASE("a script with impossible keys changes nothing, and the previous one stays in force") {
+TEST_CASE("a script with impossible keys changes nothing, and the previous script stays mounted") {
   struct Row {
     std::vector<std::string> key;
     const char* reason;
@@ -214,7 +214,7 @@ TEST_CASE("a script with impossible keys changes nothing, and the previous one s
   CHECK(status_with(served, "sk-new-0123456789ab") == 200);
 }
 
-TEST_CASE("a script does not change keys that are not its own") {
+TEST_CASE("a script does not change keys that other code created") {
   Replaced served(R"("stubs": [])");
   const CreatedKey own = served.gateway().keys().create("billing");
   Gateway& gateway = served.gateway();
@@ -301,7 +301,7 @@ TEST_CASE("a script that had no stubs at first keeps its priority below stubs mo
   CHECK(served.http().ask("b") == "the script's");
 }
 
-TEST_CASE("no request keeps waiting when its stub is removed while its script is mounted again") {
+TEST_CASE("no request waits forever if its stub is removed while the script is mounted again") {
   std::string stubs;
   for (int number = 0; number < 400; ++number)
     stubs += (number == 0 ? "" : ", ") +
@@ -323,7 +323,7 @@ TEST_CASE("no request keeps waiting when its stub is removed while its script is
     std::future<int> asked =
         std::async(std::launch::async, [&gateway] { return Http(gateway).chat(Json("0")).status; });
     const bool answered = asked.wait_for(10s) == std::future_status::ready;
-    if (!answered) gateway.reset();  // ends the request, and with it the test
+    if (!answered) gateway.reset();  // ends the request, so that the test ends
     REQUIRE(answered);
     CHECK(asked.get() == 200);
   }
@@ -373,7 +373,7 @@ TEST_CASE("an unchanged stub is reported at its current line and file") {
   CHECK(Http(gateway).ask("a") == "a");
   CHECK(stub.title() == "the stub at first.json:2");
 
-  // The stub moves down in the file, and a new one is on its line.
+  // The stub moves down in the file, and a new stub is on its old line.
   first.write(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "c"}, "reply": "c"},
 
@@ -388,7 +388,7 @@ TEST_CASE("an unchanged stub is reported at its current line and file") {
   CHECK(gateway.verify().problems().front().where.line == 4);
   CHECK(gateway.verify().problems().front().stub.title == "the stub at first.json:4");
 
-  // All stubs are on one line, and then moved to the second file.
+  // First all stubs are on one line, and then they are in the second file.
   const char* const one_line =
       R"([{"when": {"user_says": "a"}, "expect": 2, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})";
   first.write(R"({"mock_gateway": 1, "stubs": )" + std::string(one_line));
@@ -408,8 +408,8 @@ TEST_CASE("an unchanged stub is reported at its current line and file") {
 TEST_CASE("a change in any of several files that share a section is mounted") {
   struct Row {
     const char* section;
-    const char* parts[2];    // the parts in the two files
-    const char* changed[2];  // their replacements
+    const char* parts[2];    // the section in each of two files
+    const char* changed[2];  // the section after the change of each file
     std::vector<std::string> before;
     std::vector<std::string> after[2];
   };

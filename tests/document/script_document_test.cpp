@@ -1,4 +1,4 @@
-// Script documents: a gateway behaves as the file says.
+// Script documents: reading files, configuring a gateway, mounting stubs and replacing a document.
 
 #include <atomic>
 #include <chrono>
@@ -32,7 +32,7 @@ inline std::string said(const Response& response) {
 
 inline Json parsed(const std::string& text) { return Json::parse(text, nullptr, true, true); }
 
-/// The problems of a document, without file names and lines.
+/// Returns the problems of a document, without file names and lines.
 inline std::vector<std::string> problems_of(const std::string& text) {
   try {
     static_cast<void>(ScriptDocument::from_json(parsed(text)));
@@ -72,7 +72,7 @@ TEST_CASE("a file scripts replies, and the first stub that matches answers") {
   CHECK(script.stubs().size() == 3);
 }
 
-TEST_CASE("a comment ends at its end marker, whatever it contains") {
+TEST_CASE("a comment ends at its end marker, no matter what it contains") {
   const auto replies = [](const std::string& comment) {
     const ScriptFile file("{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\"}" + comment + "]}");
     try {
@@ -263,7 +263,7 @@ TEST_CASE("a gate keeps its identity when its script is read again, and new gate
   CHECK(said(Http(gateway).chat()) == "one two");
 }
 
-TEST_CASE("a script with gateway settings cannot be loaded into a running gateway, one without can") {
+TEST_CASE("a running gateway can load a script only if it has no gateway settings") {
   const auto starting = [](const std::string& gateway) {
     return ScriptDocument::from_json(parsed(R"({"mock_gateway": 1)" + gateway + R"(, "stubs": [{"reply": "a"}]})"));
   };
@@ -282,7 +282,7 @@ TEST_CASE("a script with gateway settings cannot be loaded into a running gatewa
   CHECK_NOTHROW(starting(R"(, "gateway": {"seed": 1})").mount(gateway));
 }
 
-TEST_CASE("results of a temporary document may be kept") {
+TEST_CASE("references from a temporary ScriptDocument stay valid") {
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"reply": "never"}]})");
   std::vector<std::string> pointers;
   for (const ScriptProblem& warning : ScriptDocument::read({file.path()}).warnings())
@@ -344,7 +344,7 @@ TEST_CASE("each replacing document is compared with the previous one") {
   CHECK(said(http.chat(Json("a"))) == "first");
 }
 
-TEST_CASE("rules that a replacement drops stop, and the test's own continue") {
+TEST_CASE("chaos rules that a replacement removes stop, and the test's own rules continue") {
   const std::string sections[] = {
       R"("connections": [{"fault": "reset_on_accept", "always": true}])",
       R"("connections": [{"fault": "reset_on_accept", "times": 100}])",
@@ -377,7 +377,7 @@ TEST_CASE("rules that a replacement drops stop, and the test's own continue") {
   }
 }
 
-TEST_CASE("a queued connection fault has the place of the newest script") {
+TEST_CASE("a queued connection fault is reported at its line in the newest script") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const auto script = [](const std::string& name, const std::string& lines, const std::string& faults) {
     return ScriptFile("{\"mock_gateway\": 1," + lines + " \"connections\": [" + faults + "]}", name);
@@ -396,7 +396,7 @@ TEST_CASE("a queued connection fault has the place of the newest script") {
   };
   CHECK(places() == std::vector<std::string>{"next connection: reset on accept (first.json:1)",
                                              "next connection: close on accept (first.json:1)"});
-  // Replaces them by another fault, and then moves that one to a later line.
+  // Replaces the faults by another fault, and then moves the new fault to a later line.
   const ScriptFile second = script("second.json", "\n", close);
   ScriptDocument::read({second.path()}).replace(gateway, loaded);
   CHECK(places() == std::vector<std::string>{"next connection: close on accept (second.json:2)"});
@@ -420,7 +420,7 @@ TEST_CASE("a failure is forced for a key by name or by id") {
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("chaos rules that a replacement drops are no longer counted") {
+TEST_CASE("reports no longer count chaos rules that a replacement removes") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   LoadedScript loaded =
@@ -482,7 +482,7 @@ TEST_CASE("a request during a replacement gets the old or the new script's reply
   CHECK(wrong.load() == 0);
 }
 
-TEST_CASE("of equal operations the last mounted answers, and the other one after its removal") {
+TEST_CASE("the last mounted of two equal operations answers, and the other operation after the last was removed") {
   const auto on = [](const std::string& path, const std::string& said) {
     return ScriptDocument::from_json(
         {{"mock_gateway", 1}, {"operations", {{{"method", "GET"}, {"path", path}, {"reply", {{"body", said}}}}}}});
@@ -513,7 +513,7 @@ TEST_CASE("of equal operations the last mounted answers, and the other one after
   CHECK(Http(gateway).get("/v1/same").status == 404);
 }
 
-TEST_CASE("replies in a script can break, and an impossible trigger is a problem at its place") {
+TEST_CASE("replies in a script can have faults, and an impossible trigger is a problem at its place") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   gateway.load(Json::parse(R"({"mock_gateway": 1, "operations": [
     {"method": "GET", "path": "/v1/cut", "reply": {"body": "0123456789", "headers": {"x-a": "b"},

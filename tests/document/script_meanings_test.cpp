@@ -1,5 +1,4 @@
-// Each key of a script has the same effect as the C++ call of that name: the same bytes at the same times, the same
-// conditions, the same options.
+// Meanings of script keys: each key has the same effect as the C++ call of that name.
 
 #include <atomic>
 #include <chrono>
@@ -30,7 +29,7 @@ using Places = ScriptRows::Places;
 
 Json script_of(const std::string& sections) { return Json::parse(R"({"mock_gateway": 1, )" + sections + "}"); }
 
-/// Everything that a client receives for two requests to a gateway with a manual clock, with times.
+/// Returns everything that a client receives for two requests to a gateway on a manual clock, with the times.
 std::string observed(const std::function<void(Gateway&)>& script, bool streamed) {
   ManualClock clock;
   Gateway gateway(
@@ -67,7 +66,7 @@ struct ReplyRow {
   Reply reply;
 };
 
-/// Keys without an effect on the received bytes; a separate test covers them.
+/// Keys that do not change the received bytes. A separate test covers them.
 const Places unseen = {"reply.hold",          "reply.hold.gate",   "reply.hold.before_token", "reply.hold.before_event",
                        "reply.one_write",     "reply.split_write", "reply.slice_writes",      "reply.write_each_event",
                        "effect.stall_at_gate"};
@@ -90,8 +89,8 @@ Places joined(Places all, const Places& more) {
   return all;
 }
 
-/// Checks for each row that the script's reply equals the C++ reply, and differs from a reply without these keys. Adds
-/// the rows to `noted`.
+/// Checks for each row that the script's reply equals the C++ reply and differs from a reply without these keys. Adds
+/// the keys to `noted`.
 void check_replies(const std::vector<ReplyRow>& rows, ScriptRows& noted,
                    const std::vector<bool>& modes = {false, true}) {
   const std::string usual_plain = observed([](Gateway& gateway) { gateway.chat().reply("one twö three"); }, false);
@@ -114,7 +113,7 @@ void check_replies(const std::vector<ReplyRow>& rows, ScriptRows& noted,
 
 const Reply words = text("one twö three");
 
-/// The default text with additional keys.
+/// The reply with the usual text and additional keys.
 #define BESIDE(keys) R"({"text": "one twö three", )" keys "}"
 #define FAULT(keys) BESIDE(R"("faults": [{)" keys "}]")
 #define SSE(keys) BESIDE(R"("sse": {)" keys "}")
@@ -179,7 +178,7 @@ TEST_CASE("each dialect setting in a script equals the C++ setter of its name") 
   };
   ScriptRows noted;
   check_replies(rows, noted);
-  CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // the default
+  CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // the default line end has no row
 }
 
 TEST_CASE("each completion key in a script equals the C++ call of its name") {
@@ -239,7 +238,7 @@ TEST_CASE("each completion key in a script equals the C++ call of its name") {
   const Json usual = script_of(R"("stubs": [{"reply": {"default": true}}])");
   for (const bool streamed : {false, true})
     CHECK(observed([&](Gateway& gateway) { gateway.load(usual); }, streamed) == observed([](Gateway&) {}, streamed));
-  // Rows above cover faults and dialects; asked_replies_test.cpp covers "ask".
+  // The tests above cover faults and dialects, asked_replies_test.cpp covers "ask".
   const Places elsewhere = joined(joined({"reply.faults", "reply.sse", "reply.ask"}, unseen), beside_a_failure);
   CHECK(listed(noted.missing({"reply", "tool_call", "chunking"}, elsewhere)) == "");
 }
@@ -371,7 +370,7 @@ TEST_CASE("base64 in a script is read with any alphabet and padding") {
   }
 }
 
-/// The conditions of the only stub, with the values of the request, which does not match all of them.
+/// Returns the conditions of the only stub with the values of a request that does not match all of them.
 std::string conditions_beside(const std::function<void(Gateway&)>& script) {
   Gateway gateway(Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false));
   gateway.keys().create("billing");
@@ -443,7 +442,7 @@ TEST_CASE("each matcher in a script equals the C++ matcher of its name") {
       {R"("has_header": "X-Test")", has_header("X-Test")},
       {R"("has_header": {"name": "X-Test"})", has_header("X-Test")},
       {R"("has_header": {"name": "Content-Type", "value": "x"})", has_header("Content-Type", "x")},
-      // On its own, such a condition assigns the stub to other requests, so it would not be reported.
+      // Such a condition alone would assign the stub to another test, so it would not be reported. It is in "any".
       {R"("any": [{"header_is": {"name": "X-Test", "value": "x"}}, {"n_is": 2}])", header_is("X-Test", "x") || n_is(2)},
       {R"("any": [{"key_is": "billing"}, {"n_is": 2}])", key_is("billing") || n_is(2)},
       {R"("has_query": "q")", has_query("q")},
@@ -529,7 +528,7 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   Places missing = noted.missing({"script.gateway"});
   for (const std::string& place : noted.missing({"script.gateway.acceptance"})) missing.erase(place);
   for (const char* const word : {"", "=default", "=lenient", "=openai", "=strict"})
-    missing.erase("script.gateway.acceptance" + std::string(word));  // a separate test covers these
+    missing.erase("script.gateway.acceptance" + std::string(word));  // a separate test covers acceptance
   CHECK(listed(missing) == "");
 }
 
@@ -628,7 +627,7 @@ TEST_CASE("each connection fault and chaos rule in a script equals the C++ call 
       Gateway gateway(Options{}.verify_on_destruction(false));
       mount(gateway);
       const std::string message = gateway.verify().message();
-      return message.substr(0, message.rfind(" ("));  // the places differ
+      return message.substr(0, message.rfind(" ("));  // without the place, which differs
     };
     const std::string said = hidden([&](Gateway& gateway) { gateway.load(document); });
     CHECK(said == hidden([&](Gateway& gateway) { gateway.next_connection(row.second); }));

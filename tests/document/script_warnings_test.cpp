@@ -1,5 +1,5 @@
-// ScriptDocument::warnings() for valid scripts with likely mistakes: hidden stubs, unreachable states, and models and
-// keys that the gateway does not have. Large scripts take time proportional to their stubs, not to the pairs of stubs.
+// ScriptDocument::warnings() for valid scripts with likely mistakes: hidden stubs, unreachable states, and unknown
+// models and keys. The time for a large script is proportional to its number of stubs.
 
 #include <algorithm>
 #include <ctime>
@@ -39,7 +39,7 @@ Texts lines_of(const std::vector<ScriptProblem>& problems) {
 
 Texts warnings_of(const Json& document) { return lines_of(ScriptDocument::from_json(document).warnings()); }
 
-/// The warnings of a document for a gateway with its options.
+/// Returns the warnings of a document for a gateway with the document's options.
 Texts warnings_on_gateway(const Json& document) {
   const ScriptDocument script = ScriptDocument::from_json(document);
   const Gateway gateway(script.options().verify_on_destruction(false));
@@ -48,7 +48,7 @@ Texts warnings_on_gateway(const Json& document) {
 
 // Hidden stubs.
 
-/// Compares each stub with every earlier one.
+/// Finds hidden stubs by comparing each stub with every earlier stub.
 Texts hidden_by_comparison(const Json& document) {
   const auto is_hidden_by = [](const Json& later, const Json& earlier) {
     if (earlier.contains("times") || earlier.contains("in_state")) return false;
@@ -69,7 +69,7 @@ Texts hidden_by_comparison(const Json& document) {
   return warnings;
 }
 
-TEST_CASE("a stub gets a warning exactly if an earlier one hides it") {
+TEST_CASE("a stub gets a warning exactly if an earlier stub hides it") {
   std::mt19937 random(7);
   const auto below = [&random](unsigned bound) { return static_cast<int>(random() % bound); };
   std::size_t hidden = 0;
@@ -126,7 +126,7 @@ TEST_CASE("stubs for prompts that differ after a long shared beginning do not hi
   CHECK(warnings({{"body_includes", body}}, {{"body_includes", body}}) == 1);
 }
 
-TEST_CASE("the first of several stubs that hide one is named") {
+TEST_CASE("the warning names the first of several stubs that hide a stub") {
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
   {"when": {"user_says": "b", "stream_is": true}, "reply": "1", "priority": -1},
   {"when": {"user_says": "a", "stream_is": true}, "reply": "2"},
@@ -143,7 +143,7 @@ TEST_CASE("the first of several stubs that hide one is named") {
 
 // States.
 
-TEST_CASE("a state that nothing reaches is a warning that lists the reachable states") {
+TEST_CASE("the warning about a state that nothing reaches lists the reachable states") {
   const std::string nothing =
       R"(nothing moves the state machine "order" to "payd": no "then_state" of a stub that can answer and no "states" has {"order": "payd"}, so only a direct call can)";
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
@@ -235,7 +235,7 @@ TEST_CASE("reachability of a state considers all files that are read together") 
   CHECK(alone[0].file == asks.path());
 }
 
-TEST_CASE("a state reached only by stubs that never answer is a warning") {
+TEST_CASE("a state that only stubs that never answer reach gets a warning") {
   const Texts warnings = warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
     {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "open"}, "reply": "b"}]})"));
@@ -250,7 +250,7 @@ TEST_CASE("a machine with another start state is never in \"started\"") {
             .size() == 1);
 }
 
-TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both spellings") {
+TEST_CASE("a state written as \"machine\" and \"state\" gets a warning with both spellings") {
   const std::string spelled =
       R"({"machine": "login", "state": "started"} names two state machines, "machine" and "state"; the state machine "login" in the state "started" is {"login": "started"})";
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
@@ -275,7 +275,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
 
 // Models and keys.
 
-TEST_CASE("an unknown model is a warning wherever a script names it") {
+TEST_CASE("an unknown model gets a warning wherever a script names it") {
   const std::string no_fasst = R"(the gateway serves no model "fasst", and refuses requests for it)";
   CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "gateway": {"models": ["fast", {"id": "deep"}]},
     "stubs": [{"when": {"model_is": "fast"}, "reply": "a"}, {"when": {"any": [{"model_is": "fasst"}]}, "reply": "b"}],
@@ -301,7 +301,7 @@ TEST_CASE("models and keys of the gateway's options get no warning") {
   CHECK(script.warnings(other).size() == 2);
 }
 
-TEST_CASE("an unknown key in key_is is a warning until the key exists") {
+TEST_CASE("an unknown key in key_is gets a warning until the key exists") {
   const ScriptDocument script =
       ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "keys": [{"name": "billing"}], "stubs": [
         {"when": {"key_is": "billing"}, "reply": "a"}, {"when": {"key_is": "key_1"}, "reply": "b"},
@@ -314,12 +314,12 @@ TEST_CASE("an unknown key in key_is is a warning until the key exists") {
   CHECK(script.warnings(gateway).empty());
 }
 
-TEST_CASE("an unknown operation in a key's permissions is a warning until it is mounted") {
+TEST_CASE("an unknown operation in a key's permissions gets a warning until it is mounted") {
   const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
     "keys": [{"name": "k", "operations": ["chat_completions", "list_models", "POST /v1/embedings"]},
              {"name": "l", "operations": ["POST /v1/embeddings", "POST /v1/embedings"]}],
     "operations": [{"method": "POST", "path": "/v1/embeddings", "reply": {}}]})"));
-  CHECK(script.warnings().empty());  // a test may mount it
+  CHECK(script.warnings().empty());  // without a gateway, because a test may mount the operation
   const Texts none = {
       "/keys/0/operations/2: the gateway has no operation \"POST /v1/embedings\", so this allows nothing until that "
       "operation exists; did you mean \"POST /v1/embeddings\"?; 1 other place names it too"};
@@ -331,20 +331,20 @@ TEST_CASE("an unknown operation in a key's permissions is a warning until it is 
   CHECK(script.warnings(gateway).empty());
 }
 
-TEST_CASE("a failure for an unknown operation gets a warning only if a similar one exists") {
+TEST_CASE("a failure for an unknown operation gets a warning only if a similar operation exists") {
   const auto forced = [](const std::string& operation) {
     return warnings_on_gateway(Json{
         {"mock_gateway", 1}, {"failures", Json::array({Json{{"failure", 503}, {"for", {{"operation", operation}}}}})}});
   };
   CHECK(forced("list_models") == Texts{});
-  CHECK(forced("POST /v1/embeddings") == Texts{});       // the failure answers it
-  CHECK(forced("GET /v1/chat/completions") == Texts{});  // the gateway's own path, so a typo is unlikely
+  CHECK(forced("POST /v1/embeddings") == Texts{});       // the failure answers this path
+  CHECK(forced("GET /v1/chat/completions") == Texts{});  // the path exists in the gateway, so a typo is unlikely
   CHECK(forced("POST /v1/chat/completion") ==
         Texts{"/failures/0/for/operation: the gateway has no operation \"POST /v1/chat/completion\", so only this "
               "failure answers there; did you mean \"POST /v1/chat/completions\"?"});
 }
 
-TEST_CASE("a bundle forces a refused client's failure on any path") {
+TEST_CASE("a failure in a bundle gets no warning on any path") {
   CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "bundle": {"about": "a refusal"}, "failures": [
     {"failure": 404, "for": {"operation": "POST /v1/v1/chat/completions"}}]})")) == Texts{});
 }
@@ -389,7 +389,7 @@ TEST_CASE("a failure for an unknown key is an error with its place, and nothing 
   CHECK(script.mount(gateway).stubs().size() == 1);
 }
 
-TEST_CASE("a failure for a key that its script drops is an error, and the old script stays in force") {
+TEST_CASE("a failure for a key that the new script removes is an error, and the old script stays mounted") {
   const auto document = [](const std::string& key) {
     return ScriptDocument::from_json(
         Json{{"mock_gateway", 1},
@@ -406,7 +406,7 @@ TEST_CASE("a failure for a key that its script drops is an error, and the old sc
   CHECK_NOTHROW(first.replace(gateway, loaded));
 }
 
-// Where a stub is written.
+// The place of a stub.
 
 TEST_CASE("\"source\" sets the place of a stub, and a moved stub stays the same stub") {
   const auto script = [](const std::string& source) {
@@ -441,13 +441,13 @@ struct Shape {
   const char* name;
   const char* section;
   int some;
-  bool has_models;  // whether the gateway's options have as many models
+  bool has_models;  // whether the gateway's options contain a model for each element
   Json (*element)(int number);
 };
 
 Json numbered(const char* text, int number) { return text + std::to_string(number); }
 
-// A sanitizer build would execute the same steps, but takes minutes.
+// Skipped with sanitizers, which execute the same steps but take minutes.
 TEST_CASE("reading, mounting and rereading a script take time proportional to its size" *
           doctest::skip(test_support::sanitized)) {
   const Shape shapes[] = {
@@ -501,14 +501,14 @@ TEST_CASE("reading, mounting and rereading a script take time proportional to it
       return cpu_seconds_of(document, base);
     };
     const auto ratio = [&] { return seconds(4 * shape.some) / seconds(shape.some); };
-    // Quadratic growth would take 16 times as long. A busy machine also increases CPU time a little.
+    // With quadratic growth, the ratio would be 16. A busy machine also increases CPU time a little.
     const double first = ratio();
     INFO(std::string(shape.name), ": ", first, " times as long for four times the size");
     CHECK((first < 6 || ratio() < 6));
   }
 }
 
-TEST_CASE("of many unknown names the first get suggestions, and messages stay short") {
+TEST_CASE("the first of many unknown names get suggestions, and messages stay short") {
   Json document = {{"mock_gateway", 1}, {"keys", Json::array()}, {"stubs", Json::array()}};
   for (int number = 0; number < 1000; ++number) {
     document["keys"].push_back(Json{{"name", numbered("a key of a name of some length, number ", number)}});

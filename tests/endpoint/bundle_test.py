@@ -1,5 +1,5 @@
-"""Bundles: a file made from one exchange, with which another gateway repeats the reply, byte for byte and at the same
-pace.
+"""Tests of bundles: files made from one exchange, with which another gateway repeats the reply, byte for byte and at
+the same pace.
 
 Usage: bundle_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 
@@ -30,7 +30,7 @@ CHAT = "/v1/chat/completions"
 
 
 class Reply:
-    """The bytes that a client received, with their times, and how the connection ended."""
+    """A reply as a client received it: the bytes with their times, and how the connection ended."""
 
     def __init__(self):
         self.pieces, self.ending = [], None
@@ -41,7 +41,7 @@ class Reply:
 
     @property
     def comparable(self):
-        """The sorted lines of each head without the date, and the body: a script reorders header fields."""
+        """Returns the lines of each head without the date, sorted because a script reorders them, and the body."""
         heads, rest = [], self.raw
         while True:
             head, mark, rest = rest.partition(b"\r\n\r\n")
@@ -53,7 +53,7 @@ class Reply:
 
     @property
     def seconds(self):
-        """Until its last byte arrived."""
+        """Returns the seconds until the last byte arrived."""
         return self.pieces[-1][0] if self.pieces else 0.0
 
     def is_whole(self):
@@ -81,7 +81,7 @@ class Reply:
 def converse(gateway, request, quiet=QUIET):
     """Sends these bytes and reads the response to its end, or until nothing has arrived for a while.
 
-    On a busy machine that time may pass before the gateway runs. So the gateway must also have answered some other
+    That time may pass on a busy machine before the gateway runs. So the gateway must also have answered some other
     calls since the last byte.
     """
     reply = Reply()
@@ -152,7 +152,7 @@ class Bundles(unittest.TestCase):
         return text
 
     def unserved_bundle(self, gateway, exchange=1):
-        """The same for a caller that serves the text and thereby checks that the program accepts it."""
+        """Returns the text of a bundle without checking that the program accepts it. The caller serves the text."""
         eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange goes on")
         status, headers, text = gateway.send("GET", f"{API}/journal/{exchange}/bundle")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), text)
@@ -176,12 +176,12 @@ class Bundles(unittest.TestCase):
         self.assertIn(word, caught.exception.error["message"])
 
     def again(self, script, body, **request):
-        """Sends a request to a gateway, and to one that serves the bundle. Returns both replies and the bundle."""
+        """Sends a request to a gateway and to a gateway that serves the bundle. Returns both replies and the bundle."""
         with Program(script) as gateway:
             first = converse(gateway, request_of(gateway, body, **request))
             text = self.unserved_bundle(gateway)
         with Program(text) as gateway:
-            # Delays of a busy machine are repeated too.
+            # The second gateway also repeats delays of a busy machine.
             second = converse(gateway, request_of(gateway, body, **request), QUIET + first.seconds)
             self.assertEqual(second.comparable, first.comparable, text)
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
@@ -213,10 +213,10 @@ class Bundles(unittest.TestCase):
         first, second, bundle = self.stub(reply)
         recorded = bundle["stubs"][0]["reply"]
         times, at = {}, "0us"
-        for fault in recorded.get("faults", []):  # on a busy machine the head was late, and so were events with it
+        for fault in recorded.get("faults", []):  # a busy machine may have delayed the head and events with it
             at = fault["effect"]["stall"] if "before_headers" in fault else at
         for event in recorded["chunks"]:
-            at = event.get("at", at)  # an event without a time leaves with the previous one
+            at = event.get("at", at)  # an event without a time is sent with the previous event
             content = event.get("json", {"choices": [{"delta": {}}]})["choices"][0]["delta"].get("content")
             if content:
                 number, unit = re.fullmatch(r"(\d+)(us|ms)", at).groups()
@@ -597,7 +597,7 @@ class Bundles(unittest.TestCase):
             self.refused(gateway, 1, "compressed")
 
     def test_each_scenario_of_the_catalogue(self):
-        # These affect a connection without an exchange, never end, or hide their keys.
+        # These scenarios affect a connection without an exchange, never end, or compress bodies, which could hide keys.
         without = {"reset-on-accept", "closed-on-accept", "garbage-on-accept", "connection-refused",
                    "reset-on-first-accept", "pings-defeat-idle-timeout", "brotli-unasked"}
         names = [line.split()[0] for line in program.execute("scenarios").stdout.splitlines() if line.strip()]

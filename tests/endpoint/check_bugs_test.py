@@ -10,7 +10,7 @@ import check_client
 import program
 from checking import CHECKOUT, check_driver, client, only, Folder
 
-# For each name of tests/bugs/client.hpp: the --bug of check_client.py, and the lines that report it.
+# For each bug of tests/bugs/client.hpp: the --bug of check_client.py, and the lines that report the bug.
 FOUND = {
     "line_feed_alone_ends_a_line": ("line-feed-alone-ends-a-line", ["lone-cr-line-ends streamed error"]),
     "carriage_return_stays": ("carriage-return-stays", ["crlf-line-ends streamed error", "lone-cr-line-ends streamed error"]),
@@ -39,7 +39,7 @@ FOUND = {
         "comment-keep-alives streamed error", "pings-before-first-token streamed error"]),
 }
 
-# The other bugs, where they would show, and why `check` does not find them.
+# The bugs that `check` does not find, where they would show, and why it does not find them.
 PASSED = {
     "first_choice_alone_is_read": (None, [], "a job asks for one choice: n is never 2"),
     "call_ids_are_made_up": (None, [], "a job has one message: no result of a tool goes back"),
@@ -48,7 +48,7 @@ PASSED = {
 ALL = {**{name: (bug, sorted({line.split()[0] for line in lines})) for name, (bug, lines) in FOUND.items()},
        **{name: (bug, cells) for name, (bug, cells, _) in PASSED.items()}}
 
-# Bugs that show in different places and do not affect each other share a client. These bugs need separate clients.
+# Bugs that show in different places and do not affect each other share a client. These bugs need their own clients.
 APART = [["carriage_return_stays", "finish_reason_is_the_end", "unauthorized_is_retried"], ["stall_is_waited_for"]]
 TOGETHER = [[name for name in FOUND if name not in sum(APART, [])], *APART]
 

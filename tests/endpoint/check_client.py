@@ -3,7 +3,7 @@
     check_client.py [--driver] [--outcome-json] [--plain | --stream] [--bug NAME]…
 
 It parses streams as the HTML standard says, retries where that helps, and reports every incomplete reply to its caller.
-Each --bug removes one of these habits, as real clients lack it. Uses only Python's standard library.
+Each --bug removes one of these abilities, as in a real client. Uses only Python's standard library.
 """
 
 import codecs
@@ -77,27 +77,27 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def text_of(content):
-    """The text of a content, which may be a list of parts."""
+    """Returns the text of a content, which may be a list of parts."""
     if isinstance(content, list):
         content = "".join(part.get("text") or "" for part in content if part.get("type") == "text")
     return content or ""
 
 
 def whole(text):
-    """Joins the halves of characters, and replaces unpaired halves."""
+    """Joins surrogate pairs, and replaces unpaired surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class CallFailed(Exception):
-    """An error that the caller sees."""
+    """An error that is reported to the caller."""
 
 
 class CallStopped(Exception):
-    """The caller has stopped the call."""
+    """The error of a call that the caller has stopped."""
 
 
 class Response(http.client.HTTPResponse):
-    """Skips every interim response; http.client only skips 100."""
+    """A response that skips every interim response; http.client skips only 100."""
 
     def _read_status(self):
         while True:
@@ -111,7 +111,7 @@ class Outcome:
     def __init__(self):
         self.text = ""
         self.tool_calls = []
-        self.half = ""  # of a character
+        self.half = ""  # the first half of a surrogate pair
         self.error = None
         self.finish_reason = None
         self.usage = None
@@ -123,7 +123,7 @@ class Outcome:
 
 
 class Events:
-    """The data of a stream's events, and their names: HTML standard, 9.2.6."""
+    """A parser of the data and the names of a stream's events (HTML standard, 9.2.6)."""
 
     def __init__(self, bugs=()):
         self.line_end = LINE_END
@@ -151,11 +151,11 @@ class Events:
                     yield name, "\n".join(data)
 
     def end(self):
-        """Returns the event that ends with the body, without a blank line."""
+        """Returns the last event if the body ends without a blank line."""
         yield from self.feed("\n\n")
 
     def take_line(self):
-        if self.after_cr and self.rest:  # either half of CRLF, or a line end
+        if self.after_cr and self.rest:  # the LF of a CRLF, or a line end of its own
             self.rest = self.rest.removeprefix("\n")
             self.after_cr = False
         end = self.line_end.search(self.rest)
@@ -175,9 +175,9 @@ class Events:
 
 
 class Client:
-    """A client of one base address. Keeps its connection for the next call."""
+    """A client of one base address. It keeps its connection for the next call."""
 
-    given_last = None  # the last given key
+    given_last = None  # the last key that the caller gave
 
     def __init__(self, base_url, api_key, bugs=(), idle=IDLE):
         self.address = urllib.parse.urlsplit(base_url)
@@ -186,7 +186,7 @@ class Client:
         self.idle = None if "hang" in self.bugs else idle
         self.connection = None
         self.socket = None
-        self.deadline = None  # when the caller abandons the call
+        self.deadline = None  # the time when the caller abandons the call
         self.kept_events = None
         self.is_reused = False
 
@@ -199,7 +199,7 @@ class Client:
 
     def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False,
              is_repeated=False):
-        """Makes a call. `show` receives each piece of text as it arrives, and may raise CallStopped."""
+        """Makes a call. Calls `show` with each piece of text as it arrives; `show` may raise CallStopped."""
         self.deadline = give_up_after and time.monotonic() + give_up_after
         body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
                 "messages": [{"role": "user", "content": prompt}]}
@@ -289,7 +289,7 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def redirected_path(self, response):
-        """Returns the target of a redirect: RFC 9110, 15.4.8. The key is only sent to its own origin."""
+        """Returns the target of a redirect (RFC 9110, 15.4.8). The key is sent only to its own origin."""
         location = response.getheader("Location")
         if response.status not in (307, 308) or not location or "follows-nothing" in self.bugs:
             return None
@@ -307,7 +307,7 @@ class Client:
         if self.connection.sock is None:
             self.connection.connect()
             self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket = self.connection.sock  # http.client drops it when the response ends the connection
+        self.socket = self.connection.sock  # kept, because http.client drops it when the response ends the connection
         self.socket.settimeout(self.time_left(self.idle))
         query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
         self.connection.request("POST", path or self.address.path + "/chat/completions" + query, body,
@@ -315,7 +315,7 @@ class Client:
         return self.connection.getresponse()
 
     def read_error(self, response):
-        """Returns the error, and the wait before a retry: None for no retry."""
+        """Returns the error, and the wait before a retry or None for no retry."""
         try:
             body = response.read()
         except http.client.IncompleteRead as cut:
@@ -419,7 +419,7 @@ class Client:
                     self.take_chunk(name, json.loads(data), outcome, show)
         except (OSError, http.client.HTTPException, UnicodeDecodeError):
             self.close()
-            # The reply is complete once its finish_reason has arrived, however the connection ends.
+            # A reply with a finish_reason is complete, even if the connection then breaks.
             if not outcome.finish_reason and "no-error-on-cut" not in self.bugs:
                 raise
             return
@@ -445,7 +445,7 @@ class Client:
             self.kept_events = events
         for text in self.decoded(self.parts(response)):
             yield from events.feed(text.replace("\r", " ") if "crlf" in self.bugs else text)
-        # The standard drops a last event without a blank line; the JSON in it shows whether it is complete.
+        # The standard drops a last event without a blank line. This client uses it if its JSON is complete.
         if not {"unended-event-is-dropped", "loses-last-event-without-blank-line"} & self.bugs:
             yield from events.end()
 
@@ -457,9 +457,9 @@ class Client:
             try:
                 arguments = json.loads(call["arguments"])
             except ValueError:
-                continue  # the caller, which runs the tool, reports it
+                continue  # the caller reports invalid arguments when it runs the tool
             if isinstance(arguments, str):
-                call["arguments"] = arguments  # they were encoded twice
+                call["arguments"] = arguments  # the arguments were encoded twice
 
     def take_chunk(self, name, chunk, outcome, show):
         if "error-event-is-passed-over" not in self.bugs:
@@ -473,10 +473,10 @@ class Client:
                 continue
             delta = choice.get("delta") or {}
             piece = outcome.half + text_of(delta.get("content"))
-            # The other half of its last character may be in the next piece.
+            # The second half of the last surrogate pair may be in the next piece.
             at = len(piece) - 1 if "\ud800" <= piece[-1:] <= "\udbff" else len(piece)
             outcome.half, piece = piece[at:], whole(piece[:at])
-            # Some servers send the whole text so far in each delta. A short text may legitimately repeat.
+            # Some servers send the whole text so far in each delta. A repeated short text is no sign of that.
             if len(outcome.text) > 4 and piece.startswith(outcome.text) and piece != outcome.text:
                 piece = piece[len(outcome.text):]
             outcome.text += piece
@@ -491,8 +491,8 @@ class Client:
 
     @staticmethod
     def take_fragment(fragment, index, calls):
-        """Adds a fragment to the call with its index, or without one to the latest call. A different id starts a new
-        call."""
+        """Adds a fragment to the call with its index, or to the latest call if it has no index. A different id starts a
+        new call."""
         function = fragment.get("function") or {}
         number = fragment.get("id") or ""
         at = index if isinstance(index, int) else max(len(calls) - 1, 0)
@@ -537,7 +537,7 @@ class Client:
             yield unpack.decompress(part) if unpack else part
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
-        response.close()  # until then http.client sends nothing else on the connection
+        response.close()  # http.client sends nothing else on the connection before this
         if unpack:
             yield unpack.flush()
             if not unpack.eof:
@@ -547,14 +547,14 @@ class Client:
         self.last = time.monotonic()
 
     def allow_what_is_left(self):
-        """Bytes in between, such as comments, do not extend the timeout for content."""
+        """Returns the remaining time for content. Other bytes, such as comments, do not extend it."""
         left = None if self.idle is None else self.last + self.idle - time.monotonic()
         if left is not None and left <= 0:
             raise TimeoutError("no content came for a long time")
         self.socket.settimeout(self.time_left(left))
 
     def time_left(self, left):
-        """Limits the time to what the caller allows."""
+        """Limits a time to the deadline of the caller."""
         if self.deadline is None:
             return left
         until = self.deadline - time.monotonic()
@@ -563,7 +563,7 @@ class Client:
         return until if left is None else min(left, until)
 
     def end_body(self, response):
-        """Keeps the connection if the body ends at once, and closes it otherwise."""
+        """Keeps the connection if the body ends at once; otherwise closes it."""
         try:
             deadline = time.monotonic() + 0.1
             while time.monotonic() < deadline:
@@ -605,7 +605,7 @@ def answer(job, clients, bugs):
         return {"unknown": True}
     client = clients.get(job["base_url"])
     if client is None:
-        # Closing a client that is still needed costs only a connection, no reply.
+        # Closes old clients. If one is needed again, it only has to open a new connection.
         for old in list(clients)[:-8]:
             clients.pop(old).close()
         idle = min(IDLE, job["timeout_ms"] / 2000)

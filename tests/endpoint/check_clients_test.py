@@ -15,7 +15,7 @@ from program import execute
 
 
 class Clients(Folder):
-    """A bug is found and named where it shows; the same client without the bug passes."""
+    """Tests that a bug is found and named where it shows, and that the same client without the bug passes."""
 
     maxDiff = None
 
@@ -34,12 +34,12 @@ class Clients(Folder):
         kinds = collections.Counter(cell["kind"] for cell in whole.report["cells"])
         self.assertEqual({kind: count for kind, count in whole.report["counts"].items() if count}, dict(kinds))
         skipped = {cell["scenario"] for cell in whole.report["cells"] if cell["kind"] == "skipped"}
-        # A client that sends no Expect header cannot reach this one.
+        # A client that sends no Expect header cannot reach this scenario.
         self.assertLessEqual(skipped, {"early-status-under-expect"})
         self.assertGreater(kinds["ok"], 100)
         self.assertGreater(kinds["error"], 60)
 
-    BUGS = [  # the bug, where it shows, and what is found
+    BUGS = [  # the bug, the scenarios where it shows, and the lines that report it
         ("no-error-on-cut", ["closed-in-stream", "reset-in-stream", "closed-after-done"],
          {"closed-in-stream plain loss", "closed-in-stream streamed loss", "reset-in-stream plain loss",
           "reset-in-stream streamed loss"}),
@@ -71,7 +71,7 @@ class Clients(Folder):
         self.assert_found(self.OF_COMMANDS, lambda where: check("--plain", *where, of=client(*self.OF_COMMANDS)), ["plain"])
 
     def assert_found(self, bugs, check_where, forms=("plain", "streamed")):
-        """Checks that the lines of each bug are found where it shows, and no other lines."""
+        """Checks that exactly the lines of each bug are reported."""
         rows = [(bug, where, {line for line in found if line.split()[1] in forms})
                 for bug, where, found in self.BUGS if bug in bugs]
         bad = check_where(only(*dict.fromkeys(name for _, where, _ in rows for name in where)))

@@ -25,7 +25,7 @@ TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "inte
 
 
 def problems(value, schema, root, place="it"):
-    """Returns why a value does not fit a schema made of KEYWORDS, and which of its keys are in no schema."""
+    """Returns why a value does not match a schema that uses only KEYWORDS, and which of its keys are in no schema."""
     assert set(schema) <= KEYWORDS, set(schema) - KEYWORDS
     if "$ref" in schema:
         return problems(value, functools.reduce(lambda part, key: part[key], schema["$ref"].split("/")[1:], root), root, place)
@@ -63,7 +63,7 @@ class DriverProtocol(Folder):
     ECHO = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\n"
             "log('ended')")
 
-    # The driver's first process, which the preflight uses, behaves correctly.
+    # Code of a driver. `later` is false in its first process, which the preflight uses and which behaves correctly.
     LATER = """
 mark = os.environ["LOG"] + ".mark"
 later = os.path.exists(mark)
@@ -71,7 +71,7 @@ open(mark, "w").close()
 """
 
     def later(self, code, *flags):
-        """Returns the verdict on a scenario whose job gets this answer."""
+        """Runs `code` when a driver gets the job of a scenario. Returns the verdict on the scenario, and the run."""
         done = check_driver("--plain", *flags, *only("bad-request"), environment=self.environment, of=driver(
             f"{self.LATER}for job in jobs:\n"
             f"    if later and job['job'] == 'ask':\n        {code}\n"
@@ -171,7 +171,7 @@ open(mark, "w").close()
            ("say(job, {'text': 'x', 'error': ['no', 'text']})", "error"), ("say(job, {})", "text")]
 
     def test_an_invalid_answer_is_shown(self):
-        """The driver gives a bad answer to each of these scenarios, in the order of the catalogue."""
+        """Tests a driver that gives another bad answer for each of these scenarios, in the order of the catalogue."""
         names = ["bad-request", "choices-empty", "choices-null", "content-filter-400", "context-overflow-as-code",
                  "context-overflow-code-400", "empty-200", "error-is-a-string"]
         done = check_driver("--plain", "--jobs", "1", *self.known(*(f"{name} plain crash" for name in names)),
@@ -254,7 +254,7 @@ open(mark, "w").close()
 
 @unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")
 class LeftBehind(Folder):
-    # Starts processes of each kind that is hard to end, and logs their process IDs once all of them ignore signals.
+    # Starts a process of each kind that is hard to end, and logs the process IDs when all of them ignore signals.
     SPREAD = """
 sleep = shutil.which("sleep")
 def deaf(then=lambda: None, bare=False):

@@ -29,7 +29,7 @@ def missing_for(client):
 
 
 def words_of(client):
-    """The flags and the client's command in README.md."""
+    """Returns the flags and the client's command from README.md."""
     line = re.search(rf"^mock-gateway check (.*/{re.escape(client)}.*)$", PAGE, re.MULTILINE)[1]
     flags, _, command = line.partition(" -- ")
     program_of, file, *more = shlex.split(command)
@@ -37,7 +37,7 @@ def words_of(client):
 
 
 def found_in(client):
-    """The failures of a careless client in README.md, as lines of a baseline."""
+    """Returns the failures of a careless client from README.md, as lines of a baseline."""
     form = "streamed" if "--stream" in words_of(client)[0] else "plain"
     section = re.search(rf"^### {re.escape(client)}$(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = []
@@ -50,7 +50,7 @@ def found_in(client):
 class Examples(unittest.TestCase):
     @staticmethod
     def run_of(client):
-        """Known failures are not repeated, so that only one line is left to fail."""
+        """Runs `check` on a client. All failures but one are in a baseline, because `check` does not repeat those."""
         flags, command = words_of(client)
         if not IS_EXHAUSTIVE:
             flags += only(*dict.fromkeys(line.split()[0] for line in found_in(client.replace("careful", "careless"))))
@@ -82,7 +82,7 @@ class Examples(unittest.TestCase):
     def assert_found(self, client):
         done = self.done(client)
         lines = found_in(client)
-        if done.bad() != set(lines):  # on a busy machine two writes may arrive in one read
+        if done.bad() != set(lines):  # two writes may arrive in one read on a busy machine
             done = self.run_of(client)
         self.assertEqual(done.bad(), set(lines), done.said)
         self.assertEqual((done.code, done.report["stale"]), (1, []), done.said)

@@ -2,10 +2,10 @@
 
 Usage: check_mishaps_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 
-A session takes about 5 s. So a normal run plays each case once, and cases that show in different turns share a session.
-tests/catalogue/mishaps_test.cpp judges each bad habit alone. MOCK_GATEWAY_TEST_ALL=1 adds the exhaustive part: a
-session for each bug, for each unknown job and for each further way in which a driver fails; more seeds; --strict; and
-the command that is printed for the default seed.
+A session takes about 5 s. So a normal run tests each bug once, and bugs that show in different turns share a session.
+tests/catalogue/mishaps_test.cpp tests each bad habit alone. MOCK_GATEWAY_TEST_ALL=1 adds the exhaustive part: a session
+for each bug, for each unknown job and for each further failure of a driver; more seeds; --strict; and the command that
+is printed for the default seed.
 """
 
 import concurrent.futures
@@ -24,13 +24,13 @@ CAREFUL = client(words=["--driver"])
 
 
 def all_at_once(run, cases):
-    """Returns the result of each run. Sessions mostly wait, so several run in parallel."""
+    """Returns the result of each run. Runs several sessions in parallel, because they mostly wait."""
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(run, cases))
 
 
 class Sessions(Folder):
-    """The base class of these tests. A session whose failures are all in its baseline is not played again."""
+    """The base class of these tests. `check` does not repeat a session whose failures are all in the baseline."""
 
     numbers = itertools.count()
 
@@ -85,7 +85,7 @@ class Careful(Sessions):
         return [(cell["scenario"], cell["text"]) for cell in done.report["cells"] if cell["form"] == "plain"]
 
     def test_the_page_and_a_report_agree_on_each_turn(self):
-        """A client that fails in every turn gets a report of all of them."""
+        """Uses a client that fails in every turn, so that the report contains all turns."""
         code = """
 for job in jobs:
     answer = outcome_of(job)
@@ -153,7 +153,7 @@ for job in jobs:
 
 
 class Bugs(Sessions):
-    """Each bug is found in its turn, and in no other."""
+    """Tests that each bug is found in its turn and in no other turn."""
 
     BUGS = [  # the bug, the failures in a session of streams, and words of the report
         ("server-error-is-final", ["server-error streamed error"], "tries again"),
@@ -213,7 +213,7 @@ class Bugs(Sessions):
                 self.assert_found(done, lines)
 
     def test_a_key_that_the_client_reveals_is_found_in_any_call_and_can_be_ignored(self):
-        """Also the new key, and with a command."""
+        """The key may also be the new key, and the client may be a command."""
         code = """
 for job in jobs:
     answer = outcome_of(job)
@@ -280,7 +280,7 @@ for job in jobs:
         lines = [f"{name} streamed wrong" for name in ("cancelled-stream", "abandoned-call", "abandoned-wait")]
         self.assert_found(self.session(driver(code), "--stream", known=lines), lines)
 
-    # The gateway counts the requests of the turn, but does not judge them.
+    # The gateway counts the requests of that turn but does not judge them.
     def test_a_client_that_retries_after_its_caller_gave_up_is_found(self):
         lines = ["abandoned-call plain wrong", "abandoned-wait plain wrong", "abandoned-wait plain finding retry_after_ignored"]
         done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain", known=lines)
@@ -310,10 +310,10 @@ class UnknownJobs(Sessions):
 
 
 class FailingDrivers(Sessions):
-    """The turn fails, and the session continues with a restarted driver."""
+    """Tests of a driver that fails at a job: the turn fails, and the session continues with a restarted driver."""
 
     TURNS = {"use_key": ["rotated-key"], "cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"]}
-    # For each session: how the driver fails at each job, the kind of failure, and words of the message.
+    # For each session: the code with which the driver fails at a job, the kind of failure, and words of the message.
     CASES = [{"use_key": ("os.abort()", "crash", "signal 6"), "cancel": ("time.sleep(1000)", "hang", "after 3s"),
               "abandon": ("say(job, {})", "crash", "text is missing")},
              {"use_key": ("say(job, {'error': 'no keys here'})", "crash", "no keys here"), "cancel": ("sys.exit(7)", "crash", "7"),
@@ -328,7 +328,7 @@ class FailingDrivers(Sessions):
 
     def lines_of(self, case):
         lines = [f"{name} streamed {kind}" for job, (_, kind, _) in case.items() for name in self.TURNS[job]]
-        # A driver that answers is not restarted, and continues with its current key.
+        # A driver that answers with an error is not restarted, and continues with its current key.
         return lines + ["last-answer streamed error"] * ("'error': " in case["use_key"][0])
 
     def test_a_driver_that_fails_at_a_job(self):
@@ -347,7 +347,7 @@ class FailingDrivers(Sessions):
                 self.assertIn(done.kinds()["last-answer streamed"], ("ok", "error"), done.said)
 
     def test_a_driver_that_refuses_only_the_new_key(self):
-        """It knows the job, so the old key is deleted; later jobs contain the new key."""
+        """The driver knows the job, so the old key is deleted, and later jobs contain the new key."""
         code = """
 keys = {}
 for job in jobs:
@@ -362,9 +362,9 @@ for job in jobs:
 
 
 class Keys(Sessions):
-    # A key that was deleted before the last turn is masked in the turn in which it was deleted, and not in the last.
+    # A key that a turn before the last deleted is masked in that turn, but not in the last turn.
     def test_no_report_contains_a_key(self):
-        """Whatever the client prints, reports, or returns as its answer."""
+        """The client prints the key, reports it and returns it in its answer."""
         code = """
 keys = {}
 for job in jobs:
@@ -494,7 +494,7 @@ class Wire(Sessions):
             self.assertTrue(all(job["api_key"] == keys[0] for job in jobs[:-3]))
 
     def check_what_stopped_calls_gave(self):
-        """A client stops where it should: each piece of text is one that was sent."""
+        """Checks that a client stops at the right place: each piece of text is a piece that was sent."""
         for job, answer in self.seen:
             if job["job"] == "cancel":
                 self.assertRegex(answer["text"], r"\ATurn \d+")

@@ -1,5 +1,5 @@
-"""Tests of `mock-gateway check -- CMD`: how it runs clients, and its reports. check_clients_test.py tests what it
-finds.
+"""Tests of `mock-gateway check -- CMD`: how it runs clients, and its reports. check_clients_test.py tests the failures
+that it finds.
 
 Usage: check_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library. The
 client under test is check_client.py, with or without a bug; other commands and drivers are a few lines of Python here.
@@ -306,7 +306,7 @@ class WhatACommandGets(Folder):
         done = check(*flags, *only("early-hints", "closed-in-stream"), of=command(ask + "print(json.dumps(outcome))"))
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
         self.assertTrue(done.cells["closed-in-stream", "plain"]["told"])
-        # The exit status alone also reports an error.
+        # An exit status other than 0 suffices to report an error.
         code = ask + "print(json.dumps({'text': outcome['text']})); sys.exit(outcome['error'] is not None)"
         done = check(*flags, *only("closed-in-stream"), of=command(code))
         self.assertEqual(done.kinds(), {"closed-in-stream plain": "error"}, done.said)
@@ -314,7 +314,7 @@ class WhatACommandGets(Folder):
             ask + "print(outcome['text'] if scenario == 'early-hints' else json.dumps(outcome))"))
         self.assertNotEqual(done.code, 0, done.said)
         self.assertIn("Zürich", done.stdout + done.stderr)
-        # Other fields of the outcome are judged too.
+        # `check` also judges the other fields of the outcome.
         done = check(*flags, *only("unknown-fields"), of=command(
             ask + "print(json.dumps(outcome | ({'finish_reason': 'length'} if scenario == 'unknown-fields' else {})))"))
         self.assertEqual(done.kinds(), {"unknown-fields plain": "wrong"}, done.said)
@@ -376,7 +376,7 @@ class Baseline(Folder):
         where = ["--plain", *only("key-invalid")]
         done = self.run_with("open-after-done streamed hang", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
-        # A skipped scenario was not run.
+        # A skipped scenario does not count as run.
         where = ["--plain", *only("key-invalid", "stop-after-tool-call")]
         done = self.run_with("stop-after-tool-call plain loss", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual(done.code, 0, done.said)
@@ -398,7 +398,7 @@ class Baseline(Folder):
         self.assertEqual(done.code, 0, done.said)
         done = check_driver("--baseline", path, *self.WHERE, of=client(words=["--driver"]))
         self.assertEqual(done.code, 1, done.said)
-        # The rewritten baseline is that of a correct client.
+        # A correct client rewrites the baseline.
         self.assertEqual(check_driver("--baseline", path, "--write-baseline", *self.WHERE,
                                       of=client(words=["--driver"])).code, 0)
         self.assertFalse(set(self.LINES) & set(Path(path).read_text(encoding="utf-8").splitlines()))
@@ -428,9 +428,9 @@ class Baseline(Folder):
 
 
 class Flaky(Folder):
-    """A client that fails once and then succeeds."""
+    """Tests of a client that fails once and then succeeds."""
 
-    # Its first call in this scenario has another result.
+    # The client's first call in this scenario has another result.
     CODE = """
 mark = os.environ["LOG"] + ".mark"
 if scenario == "early-hints" and not os.path.exists(mark):
@@ -477,7 +477,7 @@ class Secrets(unittest.TestCase):
 
 
 class Page(html.parser.HTMLParser):
-    """The links, elements and text of an HTML page."""
+    """A parser of the links, elements and text of an HTML page."""
 
     def __init__(self, text):
         super().__init__()
@@ -495,7 +495,7 @@ class Page(html.parser.HTMLParser):
 
 class Reports(Folder):
     HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\x00]]>"
-    # In one scenario its answer contains an attack.
+    # The client's answer in one scenario contains an attack.
     CODE = f"""
 if scenario == "early-hints":
     check_client.command([], None, False)
@@ -512,7 +512,7 @@ go("retries-401")
     @staticmethod
     @once
     def files_of_one_run():
-        """The reports of one run, and its output."""
+        """Returns the reports of one run, and its output."""
         with tempfile.TemporaryDirectory() as folder:
             names = {kind: f"{folder}/report.{kind}" for kind in ("json", "junit", "html")}
             flags = [word for kind, path in names.items() for word in ("--report", f"{kind}:{path}")]
@@ -615,7 +615,7 @@ go("retries-401")
                                                                 for word in line.split()})
         self.assertNotIn("\x1b", done.stdout)
         self.assertNotIn("\r", done.stderr)
-        # Below the rows there is one block per failure, and none for successes.
+        # Below the rows there is a block for each failure, but not for successes.
         self.assertEqual(done.stdout.count("again: "), 2, done.stdout)
 
     def test_the_printed_command_fails_again(self):

@@ -1,4 +1,4 @@
-"""Shared by the tests of `mock-gateway check`: the client under test, commands and drivers of a few lines, and the
+"""Support for the tests of `mock-gateway check`: the client under test, commands and drivers of a few lines, and the
 result of a run.
 
 Uses only Python's standard library.
@@ -18,7 +18,7 @@ SCENARIOS = HERE.parent / "catalogue/scenarios"
 CLIENT = [*PYTHON, str(HERE / "check_client.py")]
 ANSWER = "It is 21 degrees."
 WHOLE = "Zürich 21 °C, 東京 9 °C."
-# The turns of a session of mishaps, and those that only streams have.
+# The turns of a session of mishaps, and the turns that only sessions of streams have.
 TURNS = ["first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error", "bad-gateway",
          "unauthorized", "disabled-key", "cut-answer", "length", "unended-last-event", "cancelled-stream",
          "abandoned-call", "abandoned-wait", "rotated-key", "last-answer"]
@@ -81,7 +81,7 @@ class Checked:
         return {f"{name} {form}": cell["kind"] for (name, form), cell in self.cells.items()}
 
     def bad(self):
-        """The failures, as a baseline lists them."""
+        """Returns the failures as lines of a baseline."""
         lines = set()
         for (name, form), cell in self.cells.items():
             if cell["kind"] in ("loss", "wrong", "hang", "crash") or (cell["kind"], cell["expected"]) == ("error", "answer"):
@@ -90,7 +90,7 @@ class Checked:
         return lines
 
     def row(self, name):
-        """The words of a scenario's line in the text."""
+        """Returns the words of a scenario's line in the text report."""
         return next(line.split() for line in self.stdout.splitlines() if line.split()[:1] == [name])
 
 
@@ -113,7 +113,7 @@ def check_driver(*flags, of, **options):
 
 
 class Folder(unittest.TestCase):
-    """A test with its own folder, and a file there for a client's log."""
+    """A test with its own folder, which contains a file for the client's log."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -130,6 +130,6 @@ class Folder(unittest.TestCase):
         return str(self.folder / name)
 
     def known(self, *lines):
-        """Flags with these lines in the baseline, so that known failures are not repeated."""
+        """Returns flags for a baseline with these lines, so that `check` does not repeat known failures."""
         return ["--baseline", self.write("known", "".join(line + "\n" for line in lines))]
 

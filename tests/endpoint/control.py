@@ -26,7 +26,7 @@ API = "/control/v1"
 
 
 class Refused(Exception):
-    """A response with a status of 400 or above."""
+    """The error for a response with a status of 400 or above."""
 
     def __init__(self, status, error):
         super().__init__(f"{status} {error}")
@@ -40,13 +40,13 @@ def document():
 
 @functools.lru_cache
 def templates():
-    """The paths of the document, each with a pattern for request paths; paths without parameters first."""
+    """Returns the paths of the document with a pattern for request paths each. Paths without parameters come first."""
     paths = sorted(document()["paths"], key=lambda path: "{" in path)
     return [(path, re.compile(re.sub(r"{\w+}", "[^/]+", path))) for path in paths]
 
 
 def template_of(path):
-    """The path of the document that matches a request's path, or None."""
+    """Returns the path of the document that matches a request's path, or None."""
     return next((template for template, pattern in templates() if pattern.fullmatch(path)), None)
 
 
@@ -74,7 +74,7 @@ def compare(method, path, status, answer):
 
 
 class Program:
-    """mock-gateway with its control API, started as the helpers do. `script` is the content of its only script file."""
+    """mock-gateway with its control API, started as by the helpers. `script` is the content of its only script."""
 
     def __init__(self, script=None, *flags, environment=None, **options):
         self.folder = tempfile.TemporaryDirectory()
@@ -109,8 +109,7 @@ class Program:
             self.folder.cleanup()
 
     def end(self):
-        """Waits until the program ends and returns its exit code. Afterwards `output` and `log` contain what it
-        wrote."""
+        """Waits until the program ends and returns its exit code. Sets `output` and `log` to its stdout and stderr."""
         if not hasattr(self, "log"):
             self.process.stdin = self.process.stdin if not self.process.stdin.closed else open(os.devnull, "w")
             self.output, self.log = self.process.communicate(timeout=program.TIMEOUT)
@@ -136,7 +135,7 @@ class Program:
             connection.close()
 
     def call(self, method, path, body=None, **query):
-        """The same with JSON, or JSON text, below /control/v1. Raises Refused for errors."""
+        """Sends JSON or JSON text to a path below /control/v1. Returns the JSON of the response, or raises Refused."""
         if query:
             path += "?" + urllib.parse.urlencode(query)
         if body is not None and not isinstance(body, str):
@@ -163,7 +162,7 @@ class Program:
         return self.call("DELETE", path, **query)
 
     def request(self, method, path, body=None, key=None):
-        """Sends a request as a client of the gateway. Returns the status and the bytes."""
+        """Sends a request as a client of the gateway. Returns the status and the body."""
         connection = http.client.HTTPConnection(self.data.hostname, self.data.port, timeout=program.TIMEOUT)
         try:
             headers = {"Authorization": "Bearer " + (key or self.info["api_key"]), "Content-Type": "application/json"}

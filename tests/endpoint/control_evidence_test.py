@@ -1,8 +1,8 @@
-"""The control API for a gateway's state and evidence: keys, clock, gates, replies that the test supplies, the journal,
-explanations, verdicts and scopes.
+"""Tests of the control API for a gateway's state and evidence: keys, clock, gates, replies that the test supplies, the
+journal, explanations, verdicts and scopes.
 
 Usage: control_evidence_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. With MOCK_GATEWAY_TEST_ALL=1 the
-test that reads a script while stubs are mounted has ten rounds instead of four.
+test that reads a script while stubs are mounted runs ten rounds instead of four.
 """
 
 import concurrent.futures
@@ -117,7 +117,7 @@ class Metrics(Evidence):
             counts, values = buckets()
             self.assertEqual(counts, sorted(counts))
             self.assertEqual((counts[-1], values[name + "_count"]), (3, 3))
-            # The first bucket that counts an event bounds its lateness.
+            # The bounds of the first bucket that counts an event are the bounds of its lateness.
             limits = [0.0] + [float(bound) for bound in bounds]
             firsts = [later - earlier for earlier, later in zip([0] + counts, counts)]
             self.assertGreater(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits)))
@@ -212,7 +212,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
             self.assertEqual(gateway.chat(key=secret)[0], 401)
             self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
-            # Every request counts, whatever its response.
+            # Every request counts, with any response.
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
@@ -317,7 +317,7 @@ class Clock(Evidence):
                                   message)
 
     def test_the_program_ends_at_once_while_the_clock_advances_over_many_tokens(self):
-        # The last token takes half a minute on an idle machine.
+        # Sending the last token takes half a minute, even on an idle machine.
         slow = {"text": "a " * 1_000_000, "every": "1ms"}
         with Program({"gateway": {"clock": "manual"}, "stubs": [{"reply": slow}]}) as gateway:
             start = gateway.get("/clock")["now"]
@@ -742,7 +742,7 @@ class Journal(Evidence):
         body = '{"content": "aabaabaaab abcabcabd [Z@É"}'
         with Program() as gateway:
             self.assertEqual(gateway.request("POST", "/v1/chat/completions", body.encode(), key="sk-nobody")[0], 401)
-            # Each begins inside an earlier partial match.
+            # Each of these texts begins inside an earlier partial match.
             found = ["aabaaab", "AABAAAB", "abaaab", "aaab", "abcabd", "baabaa", "d [z@É", "{", "}", body, body[1:]]
             for text in found + ["abcabcabcabd", "aabaaabb", "baaaab", "{z@", "[z`", "[z@é", "}}", body + " "]:
                 with self.subTest(text):
@@ -917,7 +917,7 @@ class Scopes(Evidence):
             problem = gateway.get("/verify", scope=scope)["problems"][0]
             self.assertIn("expectation not met  the stub at test_agent.py:12  expected 1 call, got 0", problem["message"])
             self.assertEqual((problem["file"], problem["line"]), ("tests/test_agent.py", 12))
-            # Other stubs of the same line are distinguished by their matchers.
+            # The matchers distinguish stubs of the same line.
             twin = gateway.post("/stubs", {**document, "when": {"user_says": "Ho"}})["stubs"][0]
             self.assertEqual(twin["title"], 'the stub at test_agent.py:12 (user text contains "Ho")')
             plain = gateway.post("/stubs", {"reply": "x"})["stubs"][0]
@@ -939,7 +939,7 @@ class Scopes(Evidence):
             refused = self.refused("invalid_script", 400, gateway.put, "/script", forced)
             self.assertEqual(refused["problems"][0]["pointer"], "/failures/0/for/key")
             self.assertIn('the gateway has no key "cii"', refused["message"])
-            # The replaced document's key is removed with it.
+            # Replacing the document also removes the old document's key.
             forced["failures"][0]["for"]["key"] = "ci"
             self.refused("invalid_script", 400, gateway.put, "/script", forced)
             self.assertEqual(len(gateway.get("/stubs")["stubs"]), 5)

@@ -1,5 +1,5 @@
-"""Tests that clients cannot lock others out of the control API: idle connections, half-sent heads, bodies without a
-token, long polls, clients that do not read; and a gateway without free descriptors.
+"""Tests that clients cannot lock others out of the control API, with idle connections, incomplete heads, bodies without
+a token, long polls or unread responses. Also tests a gateway without free descriptors.
 
 Usage: control_flood_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
@@ -61,12 +61,12 @@ class Flood(unittest.TestCase):
         return (line + " HTTP/1.1\r\n" + "\r\n".join(fields) + "\r\n\r\n").encode()
 
     def poll(self):
-        """The head of a request that waits for a minute."""
+        """Returns the head of a request that waits for a minute."""
         return self.head(f"GET /control/v1/stubs/{self.stub}/wait?within=60s")
 
     def seconds_of_answers(self, count=20, may_be_closed=0):
-        """The times of `count` sequential requests, each on a new connection. Up to `may_be_closed` of them may be
-        closed before a response: they are repeated, and the time includes the repetition."""
+        """Returns the times of `count` sequential requests, each on a new connection. Up to `may_be_closed` connections
+        may be closed before a response. Such a request is repeated, and its time includes the repetition."""
         times = []
         for _ in range(count):
             began = time.monotonic()
@@ -82,8 +82,8 @@ class Flood(unittest.TestCase):
         return sorted(times)
 
     def check_prompt(self, what):
-        """Checks that half of the responses arrive in time, and nine in ten in a time that grows with the load of the
-        machine."""
+        """Checks that half of the responses arrive in time, and nine in ten within a limit that grows with the load of
+        the machine."""
         began, before = time.monotonic(), self.processor_seconds()
         times = self.seconds_of_answers(40)
         elapsed, after = time.monotonic() - began, self.processor_seconds()
@@ -95,7 +95,7 @@ class Flood(unittest.TestCase):
         self.assertLess(times[-1], 5, (what, times))
 
     def processor_seconds(self):
-        """The CPU time of this machine, and of this test and its gateway."""
+        """Returns the CPU time of this machine, and that of this test with its gateway."""
         with open("/proc/stat") as file:
             user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
         own = time.process_time() + time.clock_gettime((~self.gateway.process.pid << 3) | 2)
@@ -106,7 +106,7 @@ class Flood(unittest.TestCase):
             return int(next(line for line in file if line.startswith(name + ":")).split()[1])
 
     def status_of(self, client):
-        """The status and the body of a response; None if the connection ends without one."""
+        """Returns the status and the body of a response, or None if the connection ends without a response."""
         try:
             with client.makefile("rb") as received:
                 line = received.readline()
@@ -129,7 +129,7 @@ class Silence(Flood):
         for _ in range(2000):
             self.connect()
         self.check_prompt("2,000 idle connections")
-        # Idle connections take no thread.
+        # Idle connections occupy no thread.
         eventually(self, lambda: self.status("Threads") < 20, "idle connections have threads")
 
     def test_the_api_answers_while_idle_connections_keep_coming(self):
@@ -137,7 +137,7 @@ class Silence(Flood):
         flood = subprocess.Popen([sys.executable, "-c", FLOOD, *map(str, address)], stdout=subprocess.PIPE)
         try:
             flood.stdout.readline()
-            # On a busy machine 64 other connections may arrive before this one sends its request.
+            # A connection may be closed if 64 others arrive before its request, which happens on a busy machine.
             times = self.seconds_of_answers(50, may_be_closed=5)
         finally:
             flood.kill()
@@ -201,7 +201,7 @@ class Silence(Flood):
             self.assertEqual(received[9:12], b"408" if client is half else b"")
         self.assertGreater(time.monotonic() - began, 4.5)
         self.assertLess(time.monotonic() - began, 9)
-        known.sendall(self.head("GET /control/v1"))  # it has sent the token, so it may stay idle longer
+        known.sendall(self.head("GET /control/v1"))  # sends the token, so the connection may stay idle longer
         self.assertEqual(self.status_of(known)[0], 200)
 
     def test_a_connection_without_a_token_gets_64_kib(self):
@@ -221,7 +221,7 @@ class Silence(Flood):
             received += len(page)
         self.assertGreater(received, 65536 - len(page) - 1)
         self.assertLess(received, 65536 + 1)
-        # With the token there is no such limit.
+        # A connection that has sent the token has no such limit.
         client, page = self.connect(), self.head("GET /style.css")
         self.connect_with_token(client)
         for _ in range(2 * 65536 // len(page)):
@@ -239,8 +239,7 @@ class Bodies(Flood):
 
     def test_bodies_without_a_token_are_not_read(self):
         length = f"Content-Length: {16 * MIB}"
-        # The page needs no token. From connections without a token the program reads only a limited part of such a
-        # body.
+        # The page needs no token. The program reads only a limited part of a body on connections without a token.
         rows = [("PUT /control/v1/script", length, 401), ("POST /control/v1/stubs", length, 401),
                 ("PUT /", length, 413), ("POST /control", "Transfer-Encoding: chunked", 401)]
         before = self.status("VmRSS")
@@ -263,7 +262,7 @@ class Bodies(Flood):
         with concurrent.futures.ThreadPoolExecutor(60) as pool:
             answers = list(pool.map(send, range(60)))
         self.assertLess(max(most) - before, 30 * 1024, "kB more than before")
-        # Clients whose connection was not closed for another one have received the reason of the refusal.
+        # Clients have received the reason of the refusal, unless their connection was closed in favour of another.
         read = [answer for answer in answers if answer[1] is not None]
         self.assertGreater(len(read), 30, answers)
         for line, status, expected in read:

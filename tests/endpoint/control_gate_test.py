@@ -1,5 +1,5 @@
-"""Tests of access to the control API, and of its defences: no token, foreign hosts and origins, path tricks, a gateway
-that is closed, broken or out of descriptors, too many connections, long polls at the end.
+"""Tests of access to the control API and of its defences: missing tokens, foreign hosts and origins, path tricks, a
+gateway that is closed, broken or out of descriptors, too many connections, and long polls at the program's end.
 
 Usage: control_gate_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
@@ -42,7 +42,8 @@ class Gate(unittest.TestCase):
         return {"Authorization": "Bearer " + self.gateway.info["control_token"], **more}
 
     def answer(self, method, path, headers=None, body=None):
-        """Returns the status, the error's code or None, and the headers. Checks what every response must have."""
+        """Sends a request. Returns the status, the error's code or None, and the headers. Checks the headers that every
+        response must have."""
         status, received, text = self.gateway.send(method, path, body, headers or {})
         self.assertEqual([name for name in received if name.lower().startswith("access-control")], [])
         self.assertEqual(received["Cache-Control"], "no-store")
@@ -90,10 +91,10 @@ class Refusals(Gate):
                  # The order of the checks: Host, then Origin, then the token.
                  ({"Host": "evil.example", "Origin": "http://evil.example"}, 421, "wrong_host"),
                  ({"Origin": "http://evil.example"}, 403, "foreign_origin")]
-        # The exchange of a code, sent as the bearer, passes the same checks.
+        # The exchange of a code, which is sent as the bearer token, has the same checks.
         code_of = {"wrong_token": "wrong_code"}
         for method, path in self.routes():
-            # A connection without the token may send 64 KiB in total.
+            # Uses new connections, because a connection without the token may send only 64 KiB in total.
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=program.TIMEOUT)
             self.addCleanup(connection.close)
             for headers, status, code in cases:
@@ -203,7 +204,7 @@ class Page(Gate):
         self.assertEqual(self.answer("GET", "/", {"Host": "evil.example"})[:2], (421, "wrong_host"))
 
     def printed(self, on_terminal, **environment):
-        """What `serve` prints until it is ready."""
+        """Returns the output of `serve` until it is ready."""
         master, slave = pty.openpty()
         words = [program.PROGRAM, "serve", "--port", "0", "--control", "0", "--until-eof"]
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=slave if on_terminal else subprocess.PIPE,
@@ -245,7 +246,7 @@ class OnTerminal:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=slave, stderr=subprocess.DEVNULL)
         os.close(slave)
         self.shown = ""
-        # The whole last line: a terminal may receive it in pieces.
+        # Waits for the whole last line, because a terminal may receive it in pieces.
         while not re.search(r"ready\s*\n", self.shown):
             self.read()
         with open(info, encoding="utf-8") as file:
@@ -272,7 +273,7 @@ class OnTerminal:
         return re.findall(r"console +http://[0-9.:]+/#code=(\S+)\s*\n", self.shown)
 
     def exchange(self, code, **headers):
-        """Returns the status, and the token or the error's code."""
+        """Exchanges a code. Returns the status, and the token or the error's code."""
         connection = http.client.HTTPConnection(self.control.hostname, self.control.port, timeout=program.TIMEOUT)
         connection.request("POST", "/control/v1/session", headers={"Authorization": "Bearer " + code, **headers})
         response = connection.getresponse()
@@ -292,7 +293,7 @@ class Codes(unittest.TestCase):
             while len(gateway.codes()) < 2:
                 self.assertTrue(gateway.read(), gateway.shown)
             second = gateway.codes()[1]
-            # At most one every five seconds, however many requests come.
+            # The terminal shows at most one fresh code every five seconds, for any number of requests.
             for _ in range(20):
                 self.assertEqual(gateway.exchange(first), (401, "used_code"))
             gateway.read(0.2)
@@ -320,7 +321,7 @@ class Codes(unittest.TestCase):
                 self.assertEqual(gateway.exchange(guess), (401, "wrong_code"), guess)
             gateway.read(0.2)
             self.assertEqual(gateway.codes(), [code], "a guess shows no address")
-            # The code is not a token, and the token not a code.
+            # A code is not accepted as a token, nor a token as a code.
             for method, path in ("GET", "/control/v1"), ("GET", "/control/v1/session"), ("POST", "/control/v1/session/"):
                 connection = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port)
                 connection.request(method, path, headers={"Authorization": "Bearer " + code})
@@ -343,7 +344,7 @@ class Names(Gate):
     def test_each_name_has_at_most_256_bytes(self):
         key = self.gateway.post("/keys", {"name": "first"})["id"]
         scope = self.gateway.post("/scopes", {"name": "test"})["id"]
-        # Each kind of name, and the call that sets it.
+        # The kinds of names, each with the call that sets the name.
         ways = {
             "a stub": lambda name: self.gateway.post("/stubs", {"name": name, "reply": "Hi"}),
             "a key": lambda name: self.gateway.post("/keys", {"name": name}),
@@ -399,7 +400,7 @@ class Masked(unittest.TestCase):
                 told = [json.dumps(asked)]
                 gateway.post(f"/asked/{asked['exchange']}", {"reply": f"You said {token}."})
                 asking.join()
-                # The client has the response a moment before the exchange ends, and a bundle exists only afterwards.
+                # Waits, because the client has the response a moment before the exchange ends and a bundle exists.
                 eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange goes on")
                 for path in ("", "/journal", "/verify", "/review", "/stubs", "/journal/1", "/journal/1/curl", "/journal/2/curl",
                              "/journal/3/curl", "/journal/4", "/journal/4/bundle"):
@@ -479,7 +480,7 @@ class Endurance(Gate):
             client.close()
         began = time.monotonic()
         eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "nobody finds a place")
-        self.assertLess(time.monotonic() - began, 30)  # and not only after the polls have ended
+        self.assertLess(time.monotonic() - began, 30)  # well before the polls end
 
     def test_stop_does_not_wait_for_long_polls(self):
         times = []

@@ -1,4 +1,4 @@
-"""Tests of POST /reset: what it restores to the initial state, part by part and as a whole, and what it keeps.
+"""Tests of POST /reset: the parts that it restores to the initial state, separately and together, and what it keeps.
 
 Usage: control_reset_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
@@ -166,7 +166,7 @@ class Reset(Api):
                 self.assertTrue(gateway.get("/gates/g/wait", within="10s", **{"for": "delivered"})["reached"])
                 self.assertTrue(gateway.get("/gates/g/wait", within="10s", scope=scope["id"])["reached"])
                 gateway.post(f"/gates/g/{call}")
-                gateway.post(f"/gates/g/{call}")  # lets the next reply pass
+                gateway.post(f"/gates/g/{call}")  # lets the held reply pass
                 self.assertIn(b"two", first.result()[1])
                 gateway.post("/reset")
                 self.assertIn(b"two", of_scope.result()[1])  # nothing else would release it

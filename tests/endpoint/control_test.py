@@ -1,4 +1,4 @@
-"""Tests of the control API as a test in any language uses it: scripts, stubs, failures, chaos, connection faults,
+"""Tests of the control API as tests in any language use it: scripts, stubs, failures, chaos, connection faults,
 operations, states and stop. Reset, and the routes of keys, clocks, gates and evidence, have their own files.
 
 Usage: control_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
@@ -47,7 +47,7 @@ class Start(Api):
                 self.assertEqual(root[field], gateway.info[field])
             gateway.process.stdin.close()
             self.assertEqual(gateway.end(), 0)
-            self.assertEqual(gateway.output, "")  # after that line
+            self.assertEqual(gateway.output, "")  # nothing after that line
 
     def test_two_programs_have_two_instances_and_tokens(self):
         with Program() as one, Program() as other:
@@ -285,7 +285,7 @@ class Stubs(Api):
             self.assertNotIn("0123456789", json.dumps(shown))
             mounted = gateway.post("/stubs", {"reply": "c", "source": "test.py:7"})["stubs"][0]["id"]
             self.assertEqual(gateway.get(f"/stubs/{mounted}")["script"], {"reply": "c"})
-        # A key that JSON writes with escapes.
+        # JSON writes this key with escapes.
         odd = 'sk-a\\"b-0123456789'
         with Program({"stubs": [{"reply": f"It is {odd}."}], "keys": [{"name": "odd", "secret": odd}]}) as gateway:
             (listed,) = gateway.get("/stubs")["stubs"]
@@ -941,7 +941,7 @@ class Stop(Api):
                 poll.request("GET", control.API + path, headers=headers)
                 polls.append(poll)
             began = time.monotonic()
-            gateway.post("/stop")  # on a connection that is accepted after theirs
+            gateway.post("/stop")  # on a connection that is accepted after those of the polls
             for poll in polls:
                 try:
                     self.assertEqual(json.load(poll.getresponse())["code"], "stopping")
@@ -988,8 +988,8 @@ class Stop(Api):
                 used = seconds(gateway)
                 end(gateway)
                 self.assertEqual(gateway.end(), 0)
-                # Finishing the searches would take more than seven times the CPU time of one search. Each may finish
-                # its current body, and many parallel threads cost more than one.
+                # Finishing the searches would take more than seven times the CPU time of one search. A search may
+                # finish its current body, and many parallel threads take more CPU time than one thread.
                 self.assertLess(of_children() - before - used, cost * searches / 2, f"one search takes {cost:.2f} s")
 
 

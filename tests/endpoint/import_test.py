@@ -1,4 +1,4 @@
-"""Tests of `mock-gateway import`: a recording becomes a script, and the script serves the same bytes.
+"""Tests of `mock-gateway import`, which converts a recording to a script. The script must serve the recorded bytes.
 
 Usage: import_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library. The
 recordings are in recordings/.
@@ -28,7 +28,7 @@ SSE = "text/event-stream; charset=utf-8"
 
 STREAMS = ["openai_stream.txt", "crlf_comments.txt", "cut.txt", "invalid_utf8.txt", "done_in_the_middle.txt",
            "no_done.txt", "done_without_blank_line.txt", "odd_lines.txt"]
-# The number of replies in a file of curl, and the status of the last.
+# The number of replies in each file of curl's output, and the status of the last reply.
 CURL = {"error_event.txt": (1, 200), "rate_limited.txt": (1, 429), "unavailable.txt": (1, 503),
         "early_hints.txt": (3, 200), "redirected.txt": (3, 401), "broken_off.txt": (1, 200)}
 
@@ -39,7 +39,7 @@ def recording(name):
 
 
 def masked(data):
-    """The bytes with the recordings' keys replaced by asterisks."""
+    """Replaces the recordings' keys by asterisks."""
     for secret in KEY, TOKEN, b"sk-proj-abcdefghij0123456789":
         kept = 3 if secret.startswith(b"sk-") else 0
         data = data.replace(secret, secret[:kept] + b"*" * (len(secret) - kept))
@@ -47,7 +47,7 @@ def masked(data):
 
 
 def recorded_body(name):
-    """The bytes that must be served, extracted from the recording independently of the program."""
+    """Returns the bytes that must be served. Extracts them from the recording independently of the program."""
     data = masked(recording(name))
     if name not in CURL:
         return data
@@ -56,7 +56,7 @@ def recorded_body(name):
 
 
 def table(name):
-    """The words of a table of the program."""
+    """Returns the words of a table in the source of the program."""
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, "../../endpoint/recorded_keys.cpp"), encoding="utf-8") as source:
         return re.findall(r'"([^"]*)"', re.search(name + r"\[\] = \{(.*?)\};", source.read(), re.DOTALL)[1])
@@ -80,7 +80,7 @@ def imported_bytes(data):
 
 
 def reply_of(script):
-    """The reply of a script with one stub that matches everything."""
+    """Returns the reply of a script. Checks that the script has one stub, which matches everything."""
     assert [list(stub) for stub in script["stubs"]] == [["reply"]], script
     return script["stubs"][0]["reply"]
 
@@ -100,7 +100,7 @@ def whole_body(reply):
 
 
 def body_of(reply):
-    """The body of the reply that the gateway sends."""
+    """Returns the body that the gateway sends for a reply."""
     if "raw_reply" in reply:
         return whole_body(reply["raw_reply"])
     dialect = reply.get("sse", {})
@@ -116,7 +116,7 @@ def body_of(reply):
 
 def har_entry(answer="Hi", status=200, url="http://x/v1/chat/completions", method="POST", asked=None, headers=(),
               **more):
-    """An entry of a HAR file; `headers` are those of the response."""
+    """Returns an entry of a HAR file. `headers` are the headers of the response."""
     request = {"method": method, "url": url, "postData": {"text": json.dumps(asked or {})}, **more.pop("request", {})}
     response = {"status": status, "headers": [{"name": name, "value": value} for name, value in headers],
                 "content": {"text": answer} if isinstance(answer, str) else answer, **more.pop("response", {})}
@@ -360,7 +360,7 @@ class HarFiles(unittest.TestCase):
 
     def test_an_error_and_then_a_success_are_replies_of_one_stub(self):
         script = imported("retried.har")
-        # One message contains an image, which the default acceptance rejects.
+        # A message contains an image, which the default acceptance rejects.
         self.assertEqual(script["gateway"], {"models": ["gpt-4o-mini", "gpt-4o"], "acceptance": "lenient"})
         self.assertEqual(list(script), ["mock_gateway", "comment", "gateway", "stubs"])
         first, second = script["stubs"]
@@ -424,8 +424,8 @@ class HarFiles(unittest.TestCase):
 
 
     def skipped(self, *entries):
-        """Imports these entries after a chat completion. Returns why entries were skipped, and the operations that
-        others became."""
+        """Imports a chat completion and these entries. Returns the reasons for skipped entries, and the operations in
+        the script."""
         script = imported_bytes(har(har_entry(url="http://X:80/base/v1/chat/completions?a=/b#c"), *entries))
         said = re.findall(r"Note: entry (\d+) \([^)]*\) is skipped: (.*?)\.(?= Note:|$)", script["comment"])
         operations = [(one["method"], one["path"]) for one in script.get("operations", [])]
@@ -722,7 +722,7 @@ class Keys(unittest.TestCase):
                 b'data: {"content":"456789\\" b"}\n\ndata: {"content": 1}\n\ndata: {"content"}\n\n')
         shown = data.replace(b"proj-Ab", b"*" * 7).replace(b"cdefghij0123", b"*" * 12).replace(b"456789", b"*" * 6)
         self.assertEqual(body_of(reply_of(imported_bytes(data))), shown)
-        # An escape does not belong to a key.
+        # An escape is not part of a key.
         for escape in b"\\n", b"\\u00e9", b'\\"':
             data = b'data: {"content": "sk-abcdefgh' + escape + b'"}\n\ndata: {"content": "ijklmnopqrstuvw"}\n\n'
             self.assertEqual(body_of(reply_of(imported_bytes(data))), data)
@@ -787,7 +787,7 @@ class WhatIsRefused(unittest.TestCase):
 
 
 class Answer:
-    """A complete response, read from a plain socket until the connection ends."""
+    """Returns a complete response, read from a plain socket until the connection ends."""
 
     def __init__(self, endpoint, body, path="/v1/chat/completions"):
         data = json.dumps(body).encode()
@@ -831,7 +831,7 @@ CHAT = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}
 
 
 class WhatIsServed(unittest.TestCase):
-    """Imported scripts, served with --script: the bytes equal the recording."""
+    """Tests that imported scripts, served with --script, send the bytes of the recording."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,5 +1,5 @@
-"""Tests of --journal: the exchanges of a mock-gateway as JSON, one per line; and of files and lines on stderr that the
-system writes in parts.
+"""Tests of --journal, which writes each exchange as a line of JSON. Also tests files and stderr lines that the system
+writes in parts.
 
 Usage: journal_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
@@ -50,7 +50,7 @@ class Endpoint:
         self.errors.close()
 
     def end(self):
-        """Ends it and returns its stderr."""
+        """Ends the program and returns its stderr."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         self.process.wait(TIMEOUT)
@@ -69,7 +69,7 @@ class Endpoint:
 
 
 def refused(*flags):
-    """The output of a program that fails to start."""
+    """Returns the output of a program that fails to start."""
     result = subprocess.run([PROGRAM, "--port", "0", *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             timeout=TIMEOUT)
     return result.returncode, result.stderr
@@ -97,7 +97,7 @@ class Journal(unittest.TestCase):
         self.path = os.path.join(folder.name, "journal.jsonl")
 
     def wait_until_written(self):
-        """Waits for the first exchange's line. A client has its response before the exchange ends and is written."""
+        """Waits for the line of the first exchange, which is written only after the client has its response."""
         deadline = time.monotonic() + TIMEOUT
         while len(lines_of(self.path)) < 3:  # the first line describes the run
             self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
@@ -255,7 +255,7 @@ class Journal(unittest.TestCase):
         self.assertEqual(lines[:len(cut)], cut)  # a truncated line is terminated and stays as it is
         self.assertEqual(lines.pop(), "")
         after = [json.loads(line)["request"]["body"]["json"]["messages"][0]["content"] for line in lines[len(cut):]]
-        # Ordered by end: the previous exchange may end after its client has sent the next request.
+        # The lines are ordered by end. An exchange may end after its client has sent the next request.
         self.assertIn("last", after)
 
     def test_the_line_of_a_run_contains_its_host(self):
@@ -308,7 +308,7 @@ class Replica(Endpoint):
         return self.errors.read()
 
     def end_and_read(self):
-        """Ends it. Returns the entries of its stdout, and its stderr."""
+        """Ends the program. Returns the entries of its stdout, and its stderr."""
         self.process.send_signal(signal.SIGTERM)
         text = self.process.stdout.read().decode()
         lines = text.split("\n")
@@ -317,7 +317,7 @@ class Replica(Endpoint):
 
 
 class JournalOnStdout(unittest.TestCase):
-    """--journal -, for tools that collect the output of replicas."""
+    """Tests of --journal -, which is for tools that collect the output of replicas."""
 
     def texts(self, entries):
         return [entry["request"]["body"]["json"]["messages"][0]["content"] for entry in entries if "id" in entry]
@@ -330,7 +330,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(list(entries[0]), ["run", "began", "version", "host", "pid"])
         self.assertEqual([entry["run"] for entry in entries], [replica.info["instance"]] * 3)
         self.assertEqual(sorted(self.texts(entries)), ["one", "two"])
-        # Output that would otherwise be on stdout is on stderr.
+        # Output that is on stdout without this flag is on stderr.
         self.assertIn(f"base URL  http://127.0.0.1:{replica.port}/v1\n", said)
         self.assertIn("\nready\n", said)
         self.assertNotIn("missing", said)
@@ -342,7 +342,7 @@ class JournalOnStdout(unittest.TestCase):
             self.assertEqual(self.texts([json.loads(replica.process.stdout.readline())]), ["one"])
 
     def test_a_late_reader_gets_every_line_complete(self):
-        asked = [f"{number} " + "x" * 2000 for number in range(100)]  # more than a pipe's capacity
+        asked = [f"{number} " + "x" * 2000 for number in range(100)]  # exceeds the capacity of a pipe
         with Replica("--quiet") as replica:
             for text in asked:
                 self.assertEqual(replica.ask(text), 200)

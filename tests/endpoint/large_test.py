@@ -1,4 +1,4 @@
-"""The cost of large scripts and large bodies: time proportional to stubs and bytes, not to pairs of stubs.
+"""Tests that the time for large scripts and bodies is proportional to the number of stubs and bytes.
 
 Usage: large_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Measures the program's CPU time, which does
 not depend on other load, and compares the ratio of two sizes. A PUT of a script reads and checks it as `validate` does.
@@ -23,7 +23,7 @@ MOST = 6  # times the time of the smaller size; quadratic growth would take 16 t
 
 
 def seconds(gateway):
-    """The program's CPU time in seconds, including all current and former threads."""
+    """Returns the program's CPU time in seconds, including all current and former threads."""
     return time.clock_gettime((~gateway.process.pid << 3) | 2)  # the clock of clock_getcpuclockid(3)
 
 
@@ -36,26 +36,26 @@ def one_model(number):
 
 
 def section(name, element):
-    """Makes a script with `count` elements of a section; `changed` makes another one with different elements."""
+    """Returns a function that makes a script with `count` elements of a section. `changed` makes different elements."""
     return lambda count, changed=0: {"mock_gateway": 1, name: [element(number, changed) for number in range(count)]}
 
 
 def models(count, changed=0):
-    """Half of them with an owner."""
+    """Returns a script with `count` models. Half of them have an owner."""
     return {"mock_gateway": 1, "gateway": {"models": [
         {"id": f"model {number}", "owner": f"owner {changed}"} if number % 2 else f"model {number}"
         for number in range(count)]}}
 
 
 def unknown_keys(count, changed=0):
-    """As many keys as stubs; each stub names an unknown key."""
+    """Returns a script with as many keys as stubs. Each stub names an unknown key."""
     return {"mock_gateway": 1,
             "keys": [{"name": f"key {number}", "secret": f"sk-of-number-{number}"} for number in range(count)],
             "stubs": [{"when": {"key_is": f"nobody {number}"}, "reply": str(changed)} for number in range(count)]}
 
 
 def unreached_states(count, changed=0):
-    """As many states of one machine that stubs reach as states that no stub reaches."""
+    """Returns a script with one machine. Stubs reach half of its states."""
     return {"mock_gateway": 1, "stubs": [
         {"when": {"user_says": f"question {number}"}, "reply": str(changed),
          **({"then_state": {"order": f"paid {number}"}} if number % 2 else {"in_state": {"order": f"lost {number}"}})}
@@ -75,7 +75,7 @@ def failures_of_unknown_keys(count, changed=0):
                                         for number in range(count)]}
 
 
-# Scripts, each with its smaller number of elements.
+# Functions that make scripts, each with the smaller number of elements.
 SECTIONS = {"chaos": (chaos, 1500), "operations": (operations, 1500), "connections": (connections, 1000),
             "unknown keys": (unknown_keys, 150), "unreached states": (unreached_states, 250)}
 
@@ -107,7 +107,7 @@ class Large(unittest.TestCase):
         return seconds(gateway) - before
 
     def costs_of_putting(self, make, status=200):
-        """Puts a script, the same again, and one with each element changed."""
+        """Puts a script, the same script again, and a script in which each element has changed."""
         def costs(count):
             first, other = (json.dumps(make(count, changed)) for changed in (0, 1))
             with Program() as gateway:
@@ -133,7 +133,7 @@ class Large(unittest.TestCase):
         return costs
 
     def cost_of_reading_again(self, gateway, script, **counts):
-        """Waits without requests, which would cost CPU time: the program prints when it has read the scripts."""
+        """Waits until the program prints that it has read the scripts. Sends no requests, which would cost CPU time."""
         before = seconds(gateway)
         gateway.write_script(script)
         self.assertIn("the scripts have changed and were reloaded", gateway.process.stderr.readline())
@@ -221,7 +221,7 @@ class Large(unittest.TestCase):
     def test_searching_a_text_in_a_large_body(self):
         with Program({"stubs": [{"reply": "a"}]}) as gateway:
             self.assertEqual(gateway.chat("a" * 400_000)[0], 200)
-            # Each almost matches at each position of the body.
+            # Each searched text almost matches at every position of the body.
             short, long = (self.cost(gateway, "GET", f"{API}/journal?text={'a' * size}b") for size in (3, 3000))
             self.assertLess(long, 3 * max(short, LEAST), f"{short:.2f} s for 4 bytes, {long:.2f} s for 3,001")
             for text, found in ("a" * 4096, 1), ("A" * 50, 1), ("a" * 4095 + "b", 0), ("aaab", 0):
@@ -234,9 +234,9 @@ class Large(unittest.TestCase):
 
 
 class Beside(unittest.TestCase):
-    """A client's latency while a large script is put."""
+    """A test of a client's latency while a large script is put."""
 
-    alone = True  # it compares wall times
+    alone = True  # because this test compares wall times
 
     def chats_until(self, gateway, ended, times):
         while not ended.is_set():
@@ -263,7 +263,7 @@ class Beside(unittest.TestCase):
                 chats.join()
                 self.assertGreater(len(times), 5)
                 parts.append(max(times) / took)
-        # If a chat waits for the script, it does so in every round. Other load of the machine comes and goes.
+        # A chat that waits for the script does so in every round, unlike other load of the machine.
         if "MOCK_GATEWAY_SHOW_TIMES" in os.environ:
             print("the longest chat, of the time of a script:", *(f"{part:.3f}" for part in parts), flush=True)
         self.assertLess(min(parts), 0.05, parts)

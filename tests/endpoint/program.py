@@ -1,5 +1,5 @@
-"""Shared by the tests of the program: how it is started, the code of a client under test, and threads for tests that
-wait.
+"""Support for the tests of the program: starting it, the code of a client under test, and running tests on several
+threads.
 
 Uses only Python's standard library.
 """
@@ -40,12 +40,12 @@ def chat(**fields):
 
 
 def python(code):
-    """A command that runs the code as a client under test."""
+    """Returns a command that runs the code as a client under test."""
     return [*PYTHON, "-c", CLIENT + code]
 
 
 def execute(*words, **options):
-    """Runs the program to its end."""
+    """Runs the program until it ends."""
     options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": TIMEOUT, **options}
     return subprocess.run([PROGRAM, *words], check=False, **options)
 
@@ -59,7 +59,7 @@ def reads_scripts():
 
 
 def runs(pid):
-    """Whether the process still runs. A terminated process counts as ended, even if it is a zombie."""
+    """Returns whether the process still runs. A zombie counts as ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
@@ -68,7 +68,7 @@ def runs(pid):
 
 
 def once(function):
-    """Makes the first call run the function. Later calls, also on other threads, return its result."""
+    """Wraps a function so that only the first call runs it. Later calls, also on other threads, return its result."""
     lock, cached = threading.Lock(), functools.cache(function)
 
     def call(*arguments):
@@ -105,7 +105,7 @@ class ThreadedSuite(unittest.TestSuite):
 
     @staticmethod
     def run_one(test):
-        """Runs a test with a result of its own, because results are not thread-safe."""
+        """Runs a test with its own result object, because result objects are not thread-safe."""
         result = unittest.TestResult()
         began = time.monotonic()
         test.run(result)

@@ -118,11 +118,11 @@ class Reload(unittest.TestCase):
                 self.write(script({"reply": str(edit)}))
                 endpoint.process.send_signal(signal.SIGHUP)
                 self.wait_for(lambda: content(endpoint.chat()) == str(edit))
-                # While another program sees two changes, this one checks its file too.
+                # Waits until another program has noticed two changes, in which time this program has checked its file.
                 for word in f"{edit}, one", f"{edit}, other":
                     self.write(script({"reply": word}), others)
                     self.wait_for(lambda: content(other.chat()) == word)
-            # One or two changes may be noticed before the signal arrives; those are read twice.
+            # The program may notice one or two changes before the signal arrives, and then reads them twice.
             self.assertLess(sum(map(is_served, endpoint.log)), 8, endpoint.log)
 
     def test_sighup_changes_nothing_with_no_reload(self):
@@ -179,8 +179,8 @@ class Reload(unittest.TestCase):
             self.assertEqual({answer[0].status for answer in answers}, {200})
 
     def test_many_edits_under_load_lose_no_request_mix_no_versions_and_keep_counts(self):
-        """In each version two stubs reply with the same word; the third stub never changes, and its sequence
-        continues."""
+        """Two stubs reply with the same word, which differs in each version. The third stub never changes, and its
+        sequence continues."""
         choice = random.Random(7)
         turns = [str(turn) for turn in range(5000)]
 
@@ -229,7 +229,7 @@ class Reload(unittest.TestCase):
                 for client in clients:
                     client.join()
             self.assertEqual(problems, [])
-            # A sequence stays at its last reply.
+            # A sequence repeats its last reply.
             self.assertEqual(counted, [min(turn, len(turns) - 1) for turn in range(len(counted))])
             self.assertGreater(len(counted), 10)
 

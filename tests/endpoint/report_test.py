@@ -97,7 +97,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
                               text=True) as process:
             watchdog = threading.Timer(TIMEOUT, process.kill)
             watchdog.start()
-            # A pipe with room for only a few of the lines, which is not read before the gateway has ended.
+            # Uses a small pipe for a few of the lines, which is not read before the gateway has ended.
             if hasattr(fcntl, "F_SETPIPE_SZ"):
                 fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
             port = int(process.stdout.readline())
@@ -199,7 +199,7 @@ class Files(Reports):
 
 class Junit(Reports):
     def suites(self, *flags, code, expected=None):
-        """Returns {suite: {case: element}}, the same from two parsers."""
+        """Returns the JUnit report as {suite: {case: element}}. Checks that two parsers give the same result."""
         text, _ = self.report("junit", *flags, code=code, expected=expected)
         tree = xml.etree.ElementTree.fromstring(text)
         self.assertEqual(tree.tag, "testsuites")
@@ -324,7 +324,7 @@ class Github(Reports):
     LINE = re.compile(r"::(error|warning|notice) ((?:\w+=[^,:]*,)*\w+=[^,:]*)::(.*)")
 
     def annotations(self, *flags, code):
-        """(command, {property: value}, message) of each annotation, unescaped as GitHub's runner does it."""
+        """Returns (command, {property: value}, message) of each annotation, unescaped as by GitHub's runner."""
         def unescaped(text):
             for escape, character in [("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")]:
                 text = text.replace(escape, character)

@@ -2,7 +2,7 @@
 behind.
 
 Usage: run_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
-MOCK_GATEWAY_TEST_ALL=1 combines every kind of refused request with every flag that counts it or does not.
+MOCK_GATEWAY_TEST_ALL=1 combines every kind of refused request with every flag that decides whether it counts.
 """
 
 import json
@@ -111,7 +111,7 @@ class ExitCodes(unittest.TestCase):
         said = self.assert_code(0, command=python(nobody + "chat()"))
         self.assertIn("\nmock-gateway: passed: 2 requests judged, ", said)
         for code, _ in self.REFUSED[:4]:
-            self.assert_code(1, command=python(code + "; chat()"))  # because of its finding
+            self.assert_code(1, command=python(code + "; chat()"))  # because of the client's finding
             self.assert_code(0, "--allow-refused", command=python(code + "; chat()"))
 
     def test_forced_and_scripted_replies_and_deleted_keys_count_as_served(self):
@@ -132,7 +132,7 @@ control("DELETE", "/keys/" + key["id"])
         ask = "sys.exit(request('GET', '/v1/models', Authorization='Bearer ' + key['secret']) != 401)"
         self.assert_code(0, "--control", "0", command=python(deleted + ask))
         self.assert_code(1, "--control", "0", command=python(deleted + "chat(temperature='hot')"))
-        # Exchanges that the journal no longer has were still served.
+        # Exchanges that the journal has evicted count as served.
         for code, status in ("chat()", 0), ("", 1):
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
@@ -343,7 +343,7 @@ class Running:
         self.watchdog.cancel()
 
     def end(self):
-        """Returns the exit code, and the output on stdout and stderr since then."""
+        """Waits for the end. Returns the exit code, and the output on stdout and stderr after the first line."""
         stdout, stderr = self.process.communicate()
         return self.process.returncode, stdout, stderr
 
@@ -441,7 +441,7 @@ class LeftBehind(unittest.TestCase):
         for name, told in ("a) S 1 (b", "a) S 1 (b"), ("x)\ny (z", r"x)\ny (z"):
             child = (f"import os, signal, sys; open('/proc/self/comm', 'w').write({name!r}); os.close(int(sys.argv[1]));"
                      "signal.pause()")
-            # The command ends once the child has its name; closing the pipe signals that.
+            # The command ends when the child has its name, which the child signals by closing the pipe.
             code = ("import subprocess; r, w = os.pipe();"
                     f"child = subprocess.Popen([sys.executable, '-c', {child!r}, str(w)], pass_fds=[w]);"
                     "os.close(w); os.read(r, 1); print(child.pid)")
@@ -453,7 +453,7 @@ class LeftBehind(unittest.TestCase):
     def test_children_that_ignore_sigterm_are_killed(self):
         deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
                 "signal.pause()")
-        # The command ends once the child ignores SIGTERM; closing the pipe signals that.
+        # The command ends when the child ignores SIGTERM, which the child signals by closing the pipe.
         code = ("import subprocess; r, w = os.pipe();"
                 f"child = subprocess.Popen([sys.executable, '-c', {deaf!r}, str(w)], pass_fds=[w]);"
                 "os.close(w); os.read(r, 1); print(child.pid)")
@@ -491,7 +491,7 @@ class OnATerminal(unittest.TestCase):
     alone = True  # it forks, which is not safe beside other threads
 
     def play(self, code, typed, **variables):
-        """Types when "ready" is on the screen. Returns the exit code and the screen."""
+        """Types the keys when "ready" is on the screen. Returns the exit code and the screen."""
         pid, screen = pty.fork()
         if pid == 0:
             words = [program.PROGRAM, "run", "--quiet", "--fail-on", "never", "--", *python(code)]
@@ -657,7 +657,7 @@ class Scripts(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                     self.assertEqual(done.stderr, f"{path}: is {what}, not a regular file; a script is reread "
                                                   "when it changes, so write it to a file first\n")
-        # A redirected file counts as a regular file, whatever its name.
+        # A redirected file counts as a regular file, with any name.
         os.remove(self.path)
         with open(self.write(stubs=[{"reply": "Hi"}]), "rb") as file:
             self.assertEqual(execute("validate", "/dev/stdin", stdin=file).returncode, 0)
@@ -685,11 +685,11 @@ class Scripts(unittest.TestCase):
         for line, place in zip(warned, ("2/in_state", "0/when/model_is", "1/when/key_is"), strict=True):
             self.assertRegex(line, re.escape(path) + rf":\d+:\d+: warning: /stubs/{place}: ")
         self.assertIn('the state machine "login" in the state "started" is {"login": "started"}', warned[0])
-        # A flag may add the model.
+        # A flag can add the model, and then there is no warning.
         said = execute("run", "--script", path, "--model", "fasst", "--", "true").stderr
         self.assertEqual(said.count(": warning: "), 2, said)
         self.assertNotIn("model_is", said)
-        # The program serves any model unless it has a list of models.
+        # The program serves any model if it has no list of models, and then there is no warning.
         said = execute("validate", self.write(stubs=stubs)).stderr
         self.assertEqual((said.count(": warning: "), "model_is" in said), (2, False), said)
 

@@ -1,4 +1,4 @@
-"""The scripts of examples/scripts from a client's view: each is served, and the bytes from the socket are compared.
+"""Tests of the scripts of examples/scripts: each is served, and the received bytes are compared.
 
 Usage: scripts_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
@@ -16,11 +16,11 @@ import serve_test
 from serve_test import TIMEOUT, Endpoint
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples/scripts"
-QUIET = 0.2  # seconds in which nothing else may arrive
+QUIET = 0.2  # the seconds in which nothing more may arrive
 
 
 class Answer:
-    """The responses on a connection: heads without Date, and the body without HTTP chunk framing."""
+    """The responses on a connection, with heads without Date and a body without HTTP chunk framing."""
 
     def __init__(self):
         self.heads = []
@@ -71,7 +71,7 @@ class Connection:
         return taken
 
     def read(self, until=None):
-        """Reads a response. `until`: the content of the last HTTP chunk to read."""
+        """Reads a response. `until` is the content of the last HTTP chunk to read."""
         answer = Answer()
         while not answer.heads or answer.head[0].startswith("HTTP/1.1 1"):
             lines = self.take_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
@@ -102,7 +102,7 @@ def stream_head(content_type="text/event-stream; charset=utf-8"):
 
 
 def without_time(data):
-    """The text with 0 in place of each creation time."""
+    """Returns the text with each creation time replaced by 0."""
     return re.sub(r'"created":\d{10},', '"created":0,', data.decode("utf-8"))
 
 

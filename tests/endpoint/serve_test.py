@@ -77,7 +77,7 @@ class Endpoint:
             return list(self.log)
 
     def wait_for_requests(self, lines):
-        """Returns the lines in the order of the requests; the program prints them as the exchanges end."""
+        """Returns the log lines in the order of the requests. The program prints them in the order of their ends."""
         return sorted(self.wait_for_log(lines), key=lambda line: int(re.search(r" #(\d+) ", line)[1]))
 
     def value(self, name):
@@ -218,8 +218,8 @@ class WhatItPrints(unittest.TestCase):
             victim = os.path.join(folder, "victim")
             with open(victim, "w", encoding="ascii") as file:
                 file.write("precious\n")
-            # The temporary file was named after the file and the process ID: this creates a link for each ID that may
-            # come next.
+            # Earlier versions named the temporary file after the port file and the process ID. This creates a link for
+            # each ID that the program may get.
             with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
                 pid_max = int(file.read())
             links = [f"{path}.{(os.getpid() + i) % pid_max}" for i in range(3000)]

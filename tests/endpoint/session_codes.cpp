@@ -1,4 +1,4 @@
-// The codes of console addresses, at times that the test chooses.
+// Tests of the codes in console addresses, on a clock that only the tests advance.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "control/session_codes.hpp"
@@ -17,7 +17,7 @@ using mock_gateway::endpoint::SessionCodes;
 using Verdict = SessionCodes::Verdict;
 using namespace std::chrono_literals;
 
-/// Codes with a clock that only the test moves.
+/// The codes of a program, on a clock that only the test advances.
 struct Codes {
   SessionCodes::Clock::time_point now = SessionCodes::Clock::now();
   SessionCodes codes{[this] { return now; }};
@@ -51,7 +51,7 @@ TEST_CASE("a code is valid once, for less than a minute") {
   }
 }
 
-TEST_CASE("an unknown code is refused and does not use up a valid one") {
+TEST_CASE("an unknown code is refused and does not use up a valid code") {
   Codes at;
   Codes another;
   const std::string code = at.codes.make();
@@ -88,7 +88,7 @@ TEST_CASE("a fresh code is shown at most once in five seconds") {
   CHECK(at.codes.take(at.shown[1]) == Verdict::good);
 }
 
-TEST_CASE("a fresh code that was never shown is not valid, and the next is shown at once") {
+TEST_CASE("a fresh code that was never shown is invalid, and the next code is shown at once") {
   Codes at;
   at.renew(false);
   at.renew();

@@ -1,4 +1,4 @@
-"""Scripts of a few lines, each for one behaviour of gateways, read byte by byte from a socket.
+"""Tests of scripts of a few lines, each for one behaviour of gateways. The received bytes are compared.
 
 Usage: small_scripts_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
@@ -15,7 +15,7 @@ SECRETS = {name: f"sk-{name}-0123456789" for name in ("one", "two")}
 
 
 class Wire:
-    """A connection on which one request follows another."""
+    """A connection for several requests, one after the other."""
 
     def __init__(self, gateway, key=None):
         self.key = key or gateway.info["api_key"]
@@ -45,7 +45,7 @@ class Wire:
         return answer
 
     def answer(self):
-        """The bytes of a complete response."""
+        """Returns the bytes of a complete response."""
         head = self.until(b"\r\n\r\n")
         length = re.search(rb"(?i)\r\ncontent-length: (\d+)\r\n", head)
         if length:
@@ -67,7 +67,7 @@ class Wire:
 
 
 def data(answer):
-    """The events of a stream, unparsed."""
+    """Returns the data of each event of a stream, unparsed."""
     return re.findall(rb"^data: (.*)$", answer, re.MULTILINE)
 
 

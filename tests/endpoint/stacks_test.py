@@ -1,4 +1,4 @@
-"""Tests of the local endpoint with small thread stacks, as with musl: no body and no schema crashes it.
+"""Tests that no body and no schema crashes the program with small thread stacks, such as those of musl.
 
 Usage: stacks_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
@@ -14,7 +14,7 @@ import control
 import program
 
 DEPTH = 500  # the limit is 512
-LEVELS = 240  # of subschemas; each adds an object and a list
+LEVELS = 240  # the levels of subschemas, each of which adds an object and a list
 
 
 def nested(opening, core, closing, depth=DEPTH):
@@ -39,7 +39,7 @@ def tool(parameters):
 LIST = nested("[", "", "]")
 OBJECT = nested('{"a":', "1", "}")
 TEXT = '{"type":"string"}'
-# Each body with the expected response: 200, or the error code of a 400.
+# The bodies, each with the expected response: 200, or the error code of a 400.
 BODIES = {
     "a list in metadata": (body(metadata=LIST), 200),
     "an object in metadata": (body(metadata=OBJECT), 200),
@@ -96,7 +96,7 @@ class Stacks(unittest.TestCase):
         return gateway.__enter__()
 
     def code_of(self, gateway, text):
-        """Returns 200, or the error code."""
+        """Sends a body. Returns 200 or the error code."""
         status, answer = gateway.request("POST", "/v1/chat/completions", text)
         return status if status == 200 else json.loads(answer)["error"]["code"]
 
@@ -123,7 +123,7 @@ class Stacks(unittest.TestCase):
         for name, (text, _) in BODIES.items():
             with self.subTest(name):
                 code = self.code_of(gateway, text)
-                # A descriptor may have become free. Use it up, and try again.
+                # If a descriptor has become free, this uses it up and tries again.
                 while code != "connection_limit":
                     self.assertLess(len(users), 200, code)
                     users.append(socket.create_connection(address, program.TIMEOUT))

@@ -1,5 +1,4 @@
-// Evidence as JSON: the exact form of exchanges, verifications, reviews and their parts; bodies of any bytes; no
-// secrets.
+// The exact JSON of exchanges, verifications and reviews. Bodies may have any bytes; secrets are masked.
 
 #include <chrono>
 #include <cstddef>
@@ -33,7 +32,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-/// Converts readable JSON to the form of dump(). FILE becomes this file, LINE the line of a stub.
+/// Converts readable JSON to the form of dump(). Replaces "FILE" by the path of this file, and LINE by `line`.
 inline std::string golden(const std::string& text, int line = 0) {
   return Json::parse(replaced(replaced(text, "\"FILE\"", Json(__FILE__).dump()), "LINE", std::to_string(line))).dump();
 }
@@ -47,7 +46,7 @@ struct Wire {
     REQUIRE(gateway.journal().wait_until_idle(10s));
     return as_json(gateway.journal().last());
   }
-  /// The only problem of verify().
+  /// Returns the problem that verify() reports. The test fails unless there is exactly one.
   Json problem() const {
     const Json problems = as_json(gateway.verify())["problems"];
     REQUIRE(problems.size() == 1);
@@ -156,7 +155,7 @@ TEST_CASE("an unmatched exchange contains the closest stubs") {
   CHECK(near_misses[1].conditions[2].holds == std::nullopt);
 }
 
-TEST_CASE("a refused request has the reason and no stub") {
+TEST_CASE("the JSON of a refused request contains the reason and no stub") {
   Wire wire;
   wire.http.without_key().chat({{"temperature", "hot"}});
   CHECK(wire.exchange()["key"].is_null());
@@ -167,7 +166,7 @@ TEST_CASE("a refused request has the reason and no stub") {
   CHECK(wire.exchange()["status"] == 400);
 }
 
-TEST_CASE("a stream that a fault ended is recorded with its times") {
+TEST_CASE("the JSON of a stream that a fault ended contains its times") {
   Wire wire;
   wire.gateway.chat().reply(text("a b c").every(20ms).fault(after_tokens(2), reset_connection()));
   RawConnection client(wire.gateway);
@@ -202,7 +201,7 @@ TEST_CASE("the JSON of a running exchange has no end and does not wait for one")
   CHECK(wire.exchange()["outcome"] == "completed");
 }
 
-TEST_CASE("an exchange contains how its client left") {
+TEST_CASE("the JSON of an exchange says how its client left") {
   Wire wire;
   Gate gate(1min);
   wire.gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -219,7 +218,7 @@ TEST_CASE("an exchange contains how its client left") {
                                 R"(,"delivered":)" + bytes + R"(,"after_last_write_ms":1.5})");
 }
 
-TEST_CASE("an exchange contains the effects of chaos and connection faults") {
+TEST_CASE("the JSON of an exchange contains the effects of chaos and connection faults") {
   Wire wire;
   wire.gateway.chaos(Chaos(unsolicited_continue()));
   wire.gateway.next_connection(unsolicited_continue());
@@ -243,7 +242,7 @@ TEST_CASE("a body is marked as JSON, text or base64") {
   CHECK(recorded(R"("text")") == R"({"json":"text"})");
   CHECK(recorded("null") == R"({"json":null})");
   CHECK(recorded("hello\n\x1b[2J") == R"({"text":"hello\n\u001b[2J"})");
-  // As JSON values these would lose information.
+  // These bodies are kept as text: parsing them as JSON would lose information.
   CHECK(recorded(R"({"a": 1, "a": 2})") == R"({"text":"{\"a\": 1, \"a\": 2}"})");
   CHECK(recorded("1e999") == R"({"text":"1e999"})");
   CHECK(recorded(std::string("\x00\xff\x10", 3)) == R"({"base64":"AP8Q"})");
@@ -324,7 +323,7 @@ TEST_CASE("a key in the name of a stub is masked in the exchange") {
   CHECK_FALSE(has_part(exchange.dump(), key));
 }
 
-TEST_CASE("a text written before a key had that secret is masked afterwards") {
+TEST_CASE("a text that contains a secret is masked even if the key was created after the text") {
   Wire wire;
   const std::string secret = "0123456789abcdef";
   const CreatedKey shop = wire.gateway.keys().create("shop of " + secret);
@@ -345,7 +344,7 @@ TEST_CASE("a text written before a key had that secret is masked afterwards") {
 
 // --- Verification ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a verification without a problem says so, and lists the satisfied stubs") {
+TEST_CASE("a verification without problems says so and lists the satisfied stubs") {
   Wire wire;
   const Stub asked = wire.gateway.chat().named("asked").should(stream_is(false)).expect(between(1, 2)).reply("x");
   const Stub never = wire.gateway.chat().named("never").when(user_says("old")).never();
@@ -368,7 +367,7 @@ TEST_CASE("a verification without a problem says so, and lists the satisfied stu
   CHECK(as_json(wire.gateway.verify()).dump() == golden(expected, asked.where().line));
 }
 
-TEST_CASE("a verification has the numbers of evicted and running exchanges") {
+TEST_CASE("a verification contains the numbers of evicted and running exchanges") {
   Wire wire(Options().journal_limits(1, 1 << 20));
   Gate gate(1min);
   wire.gateway.chat().reply("x", "y", text("z").hold(gate, before_token(1)));
@@ -412,7 +411,7 @@ TEST_CASE("an unmatched request is a problem with the closest stubs") {
                                         stub.where().line));
 }
 
-TEST_CASE("an unmet expectation is a problem with its place and the nearest requests") {
+TEST_CASE("an unmet expectation is a problem with its source line and the nearest requests") {
   Wire wire;
   const Stub stub = wire.gateway.chat().named("wanted").when(user_says("Hello")).expect(1).reply("x");
   const auto place = [&](const Json& problem) {
@@ -455,7 +454,7 @@ TEST_CASE("an unmet expectation is a problem with its place and the nearest requ
     CHECK(near[0]["matched"] == 1);
     CHECK(near[0]["passed_over"] == newer.title() + " answered: it is newer");
   }
-  SUBCASE("it was called too often") {
+  SUBCASE("the stub was called too often") {
     wire.http.chat(Json("Hello"));
     wire.http.chat(Json("Hello"));
     place(wire.problem());
@@ -464,7 +463,7 @@ TEST_CASE("an unmet expectation is a problem with its place and the nearest requ
   }
 }
 
-TEST_CASE("every other kind of problem has its kind, its exchanges and its stub") {
+TEST_CASE("every other problem contains its kind, its exchanges and its stub") {
   Wire wire;
   Gateway& gateway = wire.gateway;
   const auto check = [&](const char* kind, const Stub& stub) {
@@ -475,7 +474,7 @@ TEST_CASE("every other kind of problem has its kind, its exchanges and its stub"
     CHECK(problem["line"] == stub.where().line);
     CHECK(problem["message"].get<std::string>() == gateway.verify().problems()[0].text);
   };
-  SUBCASE("an invalid request, and the unmet expectation of its stub") {
+  SUBCASE("a request that breaks should(), and the unmet expectation of its stub") {
     const Stub stub = gateway.chat().should(stream_is(true)).reply("x");
     wire.http.chat();
     check("invalid", stub);
@@ -511,7 +510,7 @@ TEST_CASE("every other kind of problem has its kind, its exchanges and its stub"
   }
 }
 
-TEST_CASE("an unused connection fault is a problem with its place and without a stub") {
+TEST_CASE("an unused connection fault is a problem with its source line and no stub") {
   Wire wire;
   wire.gateway.next_connection(reset_on_accept());
   const int line = __LINE__ - 1;
@@ -523,7 +522,7 @@ TEST_CASE("an unused connection fault is a problem with its place and without a 
   CHECK(problem["line"] == line);
 }
 
-TEST_CASE("stubs called out of order") {
+TEST_CASE("stubs called in the wrong order are a problem") {
   Wire wire;
   const Stub second = wire.gateway.chat().when(user_says("b")).reply("x");
   const Stub first = wire.gateway.chat().when(user_says("a")).reply("x");
@@ -538,7 +537,7 @@ TEST_CASE("stubs called out of order") {
   CHECK(verification["message"] == verification["problems"][0]["message"]);
 }
 
-TEST_CASE("a verification converted to JSON counts as read") {
+TEST_CASE("a verification that the test converts to JSON counts as read") {
   Gateway gateway;
   gateway.chat().expect(1).reply("x");
   CHECK(as_json(gateway.verify())["ok"] == false);
@@ -546,7 +545,7 @@ TEST_CASE("a verification converted to JSON counts as read") {
 
 // --- Review ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a review has its findings as JSON objects") {
+TEST_CASE("the JSON of a review lists its findings") {
   Wire wire;
   CHECK(as_json(wire.gateway.review()).dump() ==
         R"({"ok":true,"findings":[],"judged":0,"evicted":0,"open":0,"chaos":null,)"
@@ -593,9 +592,9 @@ TEST_CASE("a review reports the effects of chaos") {
   CHECK(as_json(review)["chaos"] == review.chaos());
 }
 
-// --- Words -----------------------------------------------------------------------------------------------------------
+// --- Words for kinds -------------------------------------------------------------------------------------------------
 
-// A kind that is missing from these lists is a compile error: -Wswitch.
+// If a kind is missing from a list, -Wswitch makes that a compile error.
 
 bool is_listed(Problem::Kind kind) {
   switch (kind) {
@@ -644,7 +643,7 @@ bool is_listed(Decision::Kind kind) {
   return false;
 }
 
-/// The number of distinct words for all kinds; 0 if a kind has no word, or shares one.
+/// Returns the number of words of all kinds, or 0 if a kind has no word or two kinds have the same word.
 template <class Kind>
 std::size_t count_words() {
   std::set<std::string> words;
@@ -663,7 +662,7 @@ TEST_CASE("every kind has its own word") {
   CHECK(to_string(Departure::How::closed) == "closed");
 }
 
-TEST_CASE("every finding contains its code") {
+TEST_CASE("the JSON of every finding contains its code") {
   std::set<std::string> codes;
   for (const std::string& code : finding_codes()) {
     Json finding = as_json(Finding{code, "m", Severity::warning, {2, 3}});

@@ -1,4 +1,4 @@
-// What the control API says about a hypothetical request: which stub would answer it, or why none would.
+// Explanations of the control API: which stub would answer a request, or why no stub would.
 
 #include <string>
 
@@ -19,7 +19,7 @@ using test_support::Response;
 
 std::string text_of(const Json& explanation) { return explanation["message"]; }
 
-/// A gateway with some stubs that explains requests without receiving them.
+/// A gateway with some stubs. It explains requests that no client sends.
 class ExplainingGateway {
  public:
   ExplainingGateway() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {
@@ -45,7 +45,7 @@ class ExplainingGateway {
   CreatedKey key_;
 };
 
-TEST_CASE("a request that is not sent is explained, and changes nothing") {
+TEST_CASE("explaining a request changes nothing in the gateway") {
   ExplainingGateway explaining;
   const Json once = explaining.explain("once");
   CHECK(once["decision"] == "stub");
@@ -61,7 +61,7 @@ TEST_CASE("a request that is not sent is explained, and changes nothing") {
   CHECK(has_part(text_of(again), "exhausted after 1 call"));
 }
 
-TEST_CASE("an explanation says what the wire says") {
+TEST_CASE("an explanation predicts the response that a client would get") {
   ExplainingGateway explaining;
   const Json near = explaining.explain("weather?");
   CHECK(near["decision"] == "unmatched");
@@ -92,7 +92,7 @@ TEST_CASE("an explanation says what the wire says") {
         Http(explaining.gateway()).chat({{"model", "none"}}).error_message());
 }
 
-TEST_CASE("an explanation stops where the wire does: at a stub that has nothing more, in its own state alone") {
+TEST_CASE("an explanation stops at an exhausted stub, but only in the scenario states of that stub") {
   ExplainingGateway explaining;
   Gateway& gateway = explaining.gateway();
   const Http http(gateway);
@@ -129,7 +129,7 @@ TEST_CASE("an explanation stops where the wire does: at a stub that has nothing 
   }
 }
 
-TEST_CASE("an explanation shows no key, wherever a stub's author or a client put it") {
+TEST_CASE("an explanation masks keys in stubs and in requests") {
   ExplainingGateway explaining;
   const std::string secret = explaining.gateway().api_key();
   const std::string foreign = "sk-foreign-0123456789abcdef0123456789";
@@ -149,7 +149,7 @@ TEST_CASE("an explanation shows no key, wherever a stub's author or a client put
   CHECK_FALSE(has_part(text_of(explaining.explain({{"model", secret}})), secret));
 }
 
-TEST_CASE("an explanation is as of the key that would send the request") {
+TEST_CASE("an explanation considers the key that would send the request") {
   ExplainingGateway explaining;
   CHECK(explaining.explain("mine", true)["decision"] == "stub");
   const Json other = explaining.explain("mine");
@@ -158,7 +158,7 @@ TEST_CASE("an explanation is as of the key that would send the request") {
   CHECK(explaining.explain({{"model", "deep"}}, true)["decision"] == "rejected");
 }
 
-TEST_CASE("without a stub the default reply answers, and where it answers what no stub does") {
+TEST_CASE("an explanation names the default reply, with no stubs or for unmatched requests that get it") {
   Gateway empty;
   const std::string body = chat_body().dump();
   CHECK(internal::Inside(empty).explain(body, empty.keys().list().front())["decision"] == "default reply");

@@ -1,4 +1,4 @@
-// The text that a failed check prints: enough to understand the failure.
+// The texts that failed checks print, which should suffice to understand the failure.
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +56,7 @@ TEST_CASE("verify() notes the effects of scripted faults") {
       {text("one two three").fault(at_end(), stall(1ms)), true, "stalled at the end as scripted"},
       {text("one two").finish_reason("length").fault(after_tokens(1), duplicate_event()), true,
        "sent an event twice after token 1 as scripted, finish_reason length was sent"},
-      // The finish_reason may have been in the skipped event.
+      // There is no note of the finish_reason: the skipped event may have contained it.
       {text("one two").finish_reason("length").fault(after_tokens(1), skip_event()), true,
        "skipped an event after token 1 as scripted"},
   };
@@ -99,7 +99,7 @@ TEST_CASE("verify() notes a sent finish_reason that means an incomplete reply") 
               "exchange 4: finish_reason content_filter was sent", "exchange 6 broke off after token 1 as scripted"});
 }
 
-TEST_CASE("notes of scripted faults belong to the scope, and list up to ten exchanges") {
+TEST_CASE("notes of scripted faults cover only the given scope, and list up to ten exchanges") {
   Gateway gateway;
   gateway.chat().reply(text("one two three"));
   for (int i = 0; i < 12; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("notes of scripted faults belong to the scope, and list up to ten exch
   CHECK(gateway.verify(with_header("x-test", "one")).notes() == Notes{"exchange 12: finish_reason length was sent"});
 }
 
-TEST_CASE("an exchange reports the results of its reply's faults") {
+TEST_CASE("an exchange reports which faults of its reply were reached") {
   Gateway gateway;
   gateway.chat().reply(
       text("one two").fault(after_tokens(1), duplicate_event()).fault(after_tokens(9), reset_connection()));
@@ -129,7 +129,7 @@ TEST_CASE("an exchange reports the results of its reply's faults") {
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("a result of several lines ends with a line end when printed, but not in its message") {
+TEST_CASE("a printed result of several lines ends with a newline, its message does not") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("weather")).reply("Sunny.");
   CHECK(printed(gateway.review()) == "clean: no exchange was recorded");
@@ -152,7 +152,7 @@ TEST_CASE("a result of several lines ends with a line end when printed, but not 
   CHECK(printed(handled) == handled.message());
 }
 
-TEST_CASE("the catalogue's judge escapes control characters, so that different texts look different") {
+TEST_CASE("a scenario's verdict escapes control characters, so that different texts look different") {
   const Scenario scenario = mock_gateway::scenario("crlf-line-ends");
   ClientOutcome outcome;
   outcome.text = scenario.text() + "\r\xe2\x80\xae\x9b";
@@ -165,7 +165,7 @@ TEST_CASE("the catalogue's judge escapes control characters, so that different t
   CHECK(has_part(of_calls, "1 tool call: f\\u001b(\"{\\\"a\\\":\\\"\\r\\\"}\")"));
 }
 
-TEST_CASE("the catalogue's judge shows where two texts with the same beginning differ") {
+TEST_CASE("a scenario's verdict shows where two texts with the same beginning differ") {
   const Scenario scenario = mock_gateway::scenario("event-longer-than-64-kib");
   ClientOutcome outcome;
   outcome.text = scenario.text() + "!";
@@ -176,7 +176,7 @@ inline Stub mount_for(Gateway& gateway, const std::string& word) {
   return gateway.chat().when(user_says(word)).reply("about " + word);
 }
 
-TEST_CASE("stubs mounted by a helper function are distinguished by their matchers") {
+TEST_CASE("reports tell stubs from the same source line apart by their matchers") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Stub weather = mount_for(gateway, "weather");
   const std::string alone = weather.title();
@@ -190,7 +190,7 @@ TEST_CASE("stubs mounted by a helper function are distinguished by their matcher
   CHECK(has_part(gateway.verify().message(), "never called: " + time.title()));
 }
 
-TEST_CASE("a finding explains that a date of a manual clock does not fit the client's clock") {
+TEST_CASE("a finding explains that a date on a manual clock does not fit the client's clock") {
   // If the gateway's clock is behind the machine's, every date is in the client's past.
   ManualClock clock{TimePoint{std::chrono::hours{24 * 365 * 80}}};
   Gateway gateway{Options{}.clock(clock)};
@@ -233,7 +233,7 @@ TEST_CASE("a scenario knows whether it happened to an exchange") {
   CHECK_FALSE(befalls("early-hints", {}));
 }
 
-TEST_CASE("a scenario has not happened if the client left before its fault, even if asked in between") {
+TEST_CASE("a scenario has not happened if the client left before the fault, even if the test asks before that") {
   const Scenario scenario = mock_gateway::scenario("closed-in-stream");
   ManualClock clock;
   Gateway gateway{scenario.options(Options{}.clock(clock).pace(Pace().first_token_after(1s)))};
@@ -247,7 +247,7 @@ TEST_CASE("a scenario has not happened if the client left before its fault, even
   CHECK_FALSE(happened.get());
 }
 
-TEST_CASE("at most twenty problems and twenty notes are shown, with the number of others") {
+TEST_CASE("at most twenty problems and twenty notes are shown, and the others are counted") {
   for (const std::size_t count : {19U, 20U, 21U, 22U}) {
     CAPTURE(count);
     const std::string more = count > 20 ? std::to_string(count - 20) : "";
@@ -292,10 +292,10 @@ TEST_CASE("the first twenty unmet expectations and hidden stubs are explained") 
 
 TEST_CASE("one running exchange is reported in the singular, several in the plural") {
   struct Row {
-    std::size_t held;   // waiting as scripted; notes list up to ten
-    std::size_t paced;  // waiting for their pace
-    std::string note;   // the last note
-    std::string open;   // in the review
+    std::size_t held;   // exchanges that a hold makes wait; notes list up to ten of them
+    std::size_t paced;  // exchanges that wait for the pace of their reply
+    std::string note;   // the last note of verify()
+    std::string open;   // from the text of review()
     std::string under_way;
   };
   const Row rows[] = {
@@ -331,7 +331,7 @@ TEST_CASE("one running exchange is reported in the singular, several in the plur
   }
 }
 
-TEST_CASE("a stub with too many calls lists twenty exchanges and the number of others") {
+TEST_CASE("a stub with too many calls lists twenty exchanges and counts the others") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().expect(0).reply("x");
   const Http http = Http(gateway).keep_alive();

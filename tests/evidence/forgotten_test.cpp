@@ -1,4 +1,4 @@
-// Memory and queues that are freed when a test is forgotten or a list is cleared, which no report shows.
+// Internal storage that is freed when a test is forgotten or a list is cleared. Reports do not show it.
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ namespace forgotten_test {
 
 using namespace mock_gateway;
 
-/// A problem of a request with this key and this number of unique header fields.
+/// Returns a problem of a request with this key in X-Test and with `fields` further header fields.
 inline detail::RecordedProblem problem_of(const std::string& key, int number, int fields) {
   detail::RecordedProblem problem;
   problem.request.key_id = key;
@@ -21,9 +21,10 @@ inline detail::RecordedProblem problem_of(const std::string& key, int number, in
   return problem;
 }
 
-TEST_CASE("counted header fields of a forgotten test make room for the next test") {
+TEST_CASE("forgetting a test frees its counted header fields for the next test") {
   detail::KeptProblems problems;
-  // The gateway keeps a hundred problems per key, and counts up to ten thousand header fields of the others.
+  // The gateway keeps a hundred problems per key. It counts the others by their header fields, up to ten thousand
+  // fields.
   for (const char* const test : {"first", "second", "third"}) {
     CAPTURE(test);
     for (int number = 0; number < 180; ++number) problems.add(problem_of(test, number, 100));
@@ -40,7 +41,7 @@ TEST_CASE("counted header fields of a forgotten test make room for the next test
   CHECK(problems.dropped(with_header("X-Test", "after")).at(0).count == 80);
 }
 
-TEST_CASE("a returned connection fault is used for the next connection, but not after a clear") {
+TEST_CASE("a connection fault that is given back strikes the next connection unless the faults were cleared") {
   detail::ConnectionFaults faults;
   for (const bool is_cleared : {false, true}) {
     faults.add(reset_on_accept(), 1, {});
@@ -52,7 +53,7 @@ TEST_CASE("a returned connection fault is used for the next connection, but not 
     CHECK(faults.left().size() == (is_cleared ? 0 : 1));
     CHECK(faults.take_on_accept().has_value() != is_cleared);
   }
-  // The script of the fault was removed, or another script was.
+  // A fault of script 1 is lost if script 1 is removed, and stays if script 2 is removed.
   for (const std::uint64_t gone : {1U, 2U}) {
     faults.add(reset_on_accept(), 1, {}, 1);
     auto of_script = faults.take_on_accept();
@@ -62,7 +63,7 @@ TEST_CASE("a returned connection fault is used for the next connection, but not 
     faults.give_back(std::move(*of_script));
     CHECK(faults.take_on_accept().has_value() == (gone == 2));
   }
-  // A fault for several connections gets one more.
+  // Giving a fault back adds one connection to those it has left.
   faults.add(reset_on_accept(), 2, {});
   auto taken = faults.take_on_accept();
   REQUIRE(taken);

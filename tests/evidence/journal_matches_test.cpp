@@ -1,4 +1,4 @@
-// Matching exchanges of the journal afterwards: which ones, how many, and the JSON of their replies.
+// Queries of the journal by matchers: the exchanges found, their number, and the JSON of their replies.
 
 #include <chrono>
 #include <string>
@@ -22,7 +22,7 @@ std::vector<std::uint64_t> ids(const std::vector<Exchange>& exchanges) {
 
 using Ids = std::vector<std::uint64_t>;
 
-TEST_CASE("past requests are counted and found by matchers, whichever stub answered") {
+TEST_CASE("matchers find and count past requests, no matter which stub answered") {
   Gateway gateway(Options().verify_on_destruction(false));
   const Http http(gateway);
   gateway.chat().when(user_says("weather")).reply("Rain.");
@@ -52,7 +52,7 @@ TEST_CASE("past requests are counted and found by matchers, whichever stub answe
   CHECK(journal.count(user_says("weather")) == 0);
 }
 
-TEST_CASE("a journal with evicted exchanges reports a minimum count") {
+TEST_CASE("after an eviction the journal reports a minimum count") {
   Gateway gateway(Options().journal_limits(2, 1 << 20));
   const Http http(gateway);
   for (int i = 0; i < 3; ++i) http.chat("weather");
@@ -64,7 +64,7 @@ TEST_CASE("a journal with evicted exchanges reports a minimum count") {
   CHECK_FALSE(gateway.journal().count(user_says("weather")).at_least);
 }
 
-TEST_CASE("the JSON of a reply has its head, its body and the parts of a stream") {
+TEST_CASE("the JSON of a reply contains its head and its body, or the parts of a stream") {
   Gateway gateway(Options().keep_answers(true));
   const Http http(gateway);
   gateway.chat().reply(text("one two").header("x-a", "b"), text("three four"),

@@ -1,4 +1,4 @@
-// The gateway's bounded record of exchanges, and how a test waits for it.
+// The journal: its records of exchanges, its limits, and how a test waits for exchanges.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,8 +52,8 @@ struct Shell {
   std::string output;
 };
 
-/// Runs a command in a POSIX shell, with the key where as_curl() expects it and without a proxy. From a file, because
-/// one argument of a program is limited to 128 KiB.
+/// Runs a command in a POSIX shell without a proxy, with the key in the variable that as_curl() names. Writes the
+/// command to a file first, because Linux limits an argument of a program to 128 KiB.
 inline Shell run(const std::string& command, const std::string& key) {
   std::string path = (std::filesystem::temp_directory_path() / "mock_gateway_journal_test_XXXXXX").string();
   const int file = mkstemp(path.data());
@@ -73,7 +73,7 @@ inline Shell run(const std::string& command, const std::string& key) {
   return result;
 }
 
-TEST_CASE("an exchange is recorded with everything the client sent, its key masked") {
+TEST_CASE("an exchange records everything that the client sent, except its key") {
   const Gateway gateway;
   const Http http = Http(gateway).with_header("X-Request", "7").with_header("x-request", "8");
   const Response response = http.post(std::string(chat_path) + "?trace=1", chat_body({{"temperature", 0.2}}));
@@ -110,7 +110,7 @@ TEST_CASE("the chat request is available in parsed form") {
   CHECK(findings[0].code == "stop_as_string");
 }
 
-TEST_CASE("reading the chat request of another kind of exchange is an error") {
+TEST_CASE("reading the chat request of an exchange that has none is an error") {
   const Gateway gateway;
   Http(gateway).get("/v1/models");
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }),
@@ -124,7 +124,7 @@ TEST_CASE("reading the chat request of another kind of exchange is an error") {
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "answered with 400"));
 }
 
-TEST_CASE("a chunked request is recorded raw, and its body without chunk framing") {
+TEST_CASE("a chunked request is recorded with chunk framing, its body also without") {
   const Gateway gateway;
   const std::string body = chat_body("chunked").dump();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
@@ -162,7 +162,7 @@ TEST_CASE("a key split by chunks is masked too") {
   CHECK_FALSE(has_part(exchange.raw(), key.substr(0, 10)));
   CHECK_FALSE(has_part(exchange.raw(), key.substr(10)));
 
-  // In one chunk, it is masked in place.
+  // A key within one chunk is masked in place.
   std::ostringstream in_one;
   in_one << request.str().substr(0, request.str().find("\r\n\r\n") + 4) << std::hex << body.size() << "\r\n"
          << body << "\r\n0\r\n\r\n";
@@ -171,7 +171,7 @@ TEST_CASE("a key split by chunks is masked too") {
   CHECK(has_part(gateway.journal().last().raw(), "\"content\":\"sk-***\""));
   CHECK_FALSE(has_part(gateway.journal().last().raw(), key));
 
-  // A complete key elsewhere in the same bytes makes no difference.
+  // The split key is masked even if a trailer field contains the complete key.
   const std::string end = "0\r\n\r\n";
   std::string with_trailer = request.str();
   with_trailer.replace(with_trailer.rfind(end), end.size(), "0\r\nX-Copy: " + key + "\r\n\r\n");
@@ -180,7 +180,7 @@ TEST_CASE("a key split by chunks is masked too") {
   CHECK_FALSE(has_part(gateway.journal().last().raw(), key.substr(10)));
 }
 
-TEST_CASE("connections and positions on a connection are distinguished") {
+TEST_CASE("an exchange records its connection and its position on the connection") {
   const Gateway gateway;
   const Http kept = Http(gateway).keep_alive();
   kept.chat();
@@ -226,7 +226,7 @@ TEST_CASE("each exchange records its decision and reason, and a summary fits on 
   CHECK(printed(last.decision()) == "stub \"weather\"");
 }
 
-TEST_CASE("a log function is called for each exchange at its end") {
+TEST_CASE("the log function is called when an exchange ends") {
   std::mutex mutex;
   std::vector<std::string> log;
   const auto lines = [&] {
@@ -245,7 +245,7 @@ TEST_CASE("a log function is called for each exchange at its end") {
   CHECK(lines()[1].substr(0, 31) == "#2 GET /v1/models 401 rejected ");
 }
 
-TEST_CASE("an exception of a log function does not affect the exchange") {
+TEST_CASE("an exception in the log function does not affect the exchange") {
   const Gateway gateway{Options{}.on_exchange([](const Exchange&) { throw std::runtime_error("the log is full"); })};
   const Http http = Http(gateway).keep_alive();
   CHECK(http.chat().status == 200);
@@ -253,7 +253,7 @@ TEST_CASE("an exception of a log function does not affect the exchange") {
   CHECK(gateway.journal().count() == 2);
 }
 
-TEST_CASE("an exchange is recorded before the first byte of its reply leaves") {
+TEST_CASE("an exchange is recorded before the gateway sends the first byte of the reply") {
   Gateway gateway;
   gateway.chat().reply(text("x").fault(before_headers(), stall()));
   RawConnection connection(gateway);
@@ -329,7 +329,7 @@ TEST_CASE("a complete stream is recorded with its events, tokens and bytes") {
   CHECK(printed(exchange.outcome()) == "completed");
 }
 
-TEST_CASE("times are in the gateway's clock") {
+TEST_CASE("recorded times are on the gateway's clock") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two").first_token_after(2s).every(1s));
@@ -346,7 +346,7 @@ TEST_CASE("times are in the gateway's clock") {
 }
 
 #ifdef __linux__
-TEST_CASE("the recorded arrival is that at the system, however late the gateway reads") {
+TEST_CASE("a request's recorded arrival is when the system received it, even if the gateway reads it later") {
   std::atomic<bool> busy{false};
   std::atomic<bool> may_go_on{false};
   const RealClock clock;
@@ -359,7 +359,7 @@ TEST_CASE("the recorded arrival is that at the system, however late the gateway 
   TimePoint before{};
   TimePoint let_go{};
   TimePoint received{};
-  // Repeated, because the system may also be late in stamping or delivering bytes.
+  // Repeats the measurement, because the system may be late in stamping or delivering bytes.
   const bool before_it_was_read = eventually([&] {
     busy = may_go_on = false;
     connection.send(request);
@@ -381,7 +381,7 @@ TEST_CASE("the recorded arrival is that at the system, however late the gateway 
 }
 #endif
 
-TEST_CASE("a pipelined request is received when the previous reply has ended") {
+TEST_CASE("the recorded arrival of a pipelined request is when the previous reply has ended") {
   Gateway gateway;
   gateway.chat().reply(text("one").first_token_after(30ms));
   RawConnection connection(gateway);
@@ -396,7 +396,7 @@ TEST_CASE("a pipelined request is received when the previous reply has ended") {
   CHECK(exchanges[1].first_byte().value() - exchanges[1].received() >= 30ms);
 }
 
-TEST_CASE("a slowly read or abandoned request is received when reading ends") {
+TEST_CASE("the recorded arrival of a slowly read or cut request is when reading ends") {
   const RealClock clock;
   Gateway gateway{Options{}.clock(clock).read_timeout(50ms)};
   const std::string request = Http(gateway).format_chat();
@@ -414,7 +414,7 @@ TEST_CASE("a slowly read or abandoned request is received when reading ends") {
   CHECK(gateway.journal().last().received() - sent >= 50ms);
 }
 
-TEST_CASE("a wait that real time ended is recorded") {
+TEST_CASE("an exchange records that the real-time guard of a manual clock ended its wait") {
   const ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   gateway.chat().reply(text("late").first_token_after(1h));
@@ -444,7 +444,7 @@ TEST_CASE("the journal keeps the newest exchanges within its limit and counts ev
   CHECK(has_part(error_of([&] { journal.at(2); }), "Options::journal_limits"));
   CHECK(has_part(error_of([&] { journal.at(6); }), "there is no exchange 6 yet; the newest is 5"));
   CHECK(error_of([&] { journal.at(0); }) == "mock_gateway: exchange numbers start at 1");
-  CHECK(kept[0].path() == "/v1/models");  // a handle keeps what the journal evicts
+  CHECK(kept[0].path() == "/v1/models");  // a handle keeps its evicted exchange
   CHECK(kept[0].outcome() == Outcome::Kind::completed);
 }
 
@@ -475,12 +475,12 @@ TEST_CASE("the journal stays within its byte limit, but always keeps the newest 
   CHECK(gateway.journal().last().path() == "/v1/models");
 }
 
-TEST_CASE("a journal without capacity is refused where it is written") {
+TEST_CASE("journal limits of 0 throw at once") {
   CHECK_THROWS_AS(Gateway{Options{}.journal_limits(0, 1)}, GatewayError);
   CHECK_THROWS_AS(Gateway{Options{}.journal_limits(1, 0)}, GatewayError);
 }
 
-TEST_CASE("a test waits for exchanges, and a failed wait reports the number so far") {
+TEST_CASE("a test waits for a number of exchanges, and a failed wait reports how many there were") {
   const Gateway gateway;
   const Journal journal = gateway.journal();
   CHECK(has_part(error_of([&] { journal.last(); }), "no exchange has been recorded yet"));
@@ -496,7 +496,7 @@ TEST_CASE("a test waits for exchanges, and a failed wait reports the number so f
   CHECK(journal.wait_for(1, 0s).message() == "2 exchanges recorded");
 }
 
-TEST_CASE("a test waits until no reply and no started request is under way") {
+TEST_CASE("wait_until_idle() waits for replies under way and for requests that have begun") {
   Gateway gateway;
   const Journal journal = gateway.journal();
   CHECK(journal.wait_until_idle(0s));
@@ -535,7 +535,7 @@ TEST_CASE("exchanges are found by key") {
   CHECK(gateway.journal().by_key("key_9").empty());
 }
 
-TEST_CASE("a cleared journal counts from zero, and ids continue") {
+TEST_CASE("a cleared journal counts from zero, and its ids continue") {
   const Gateway gateway;
   const Journal journal = gateway.journal();
   Http(gateway).chat();
@@ -557,7 +557,7 @@ TEST_CASE("a cleared journal counts from zero, and ids continue") {
   CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was removed when the journal was cleared"));
 }
 
-TEST_CASE("a missing exchange explains whether it never existed, was evicted or was cleared") {
+TEST_CASE("the error for a missing exchange says whether it never existed, was evicted or was cleared") {
   const Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
   const Journal journal = gateway.journal();
   const auto why = [&](std::uint64_t id) { return error_of([&] { journal.at(id); }); };
@@ -575,7 +575,7 @@ TEST_CASE("a missing exchange explains whether it never existed, was evicted or 
   CHECK(journal.at(5).id() == 5);
 }
 
-TEST_CASE("an exchange under way when the journal is cleared is still waited for") {
+TEST_CASE("wait_until_idle() waits for an exchange that was under way when the journal was cleared") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -590,7 +590,7 @@ TEST_CASE("an exchange under way when the journal is cleared is still waited for
   CHECK(exchange.outcome(0s) == Outcome::Kind::completed);
 }
 
-TEST_CASE("the line of an unmatched request is complete") {
+TEST_CASE("the summary of an unmatched request quotes the request") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("weather")).reply("Sunny.");
   CHECK(Http(gateway).chat("Hello").status == 422);
@@ -609,7 +609,7 @@ TEST_CASE("malformed HTTP is recorded too") {
   CHECK(exchange.summary().find('\n') == std::string::npos);
 }
 
-TEST_CASE("results of a temporary journal may be kept") {
+TEST_CASE("references from a temporary Journal stay valid after an eviction") {
   Gateway gateway{Options{}.journal_limits(1, 1 << 20).verify_on_destruction(false)};
   gateway.chat().when(user_says("nothing")).reply("x");
   Http(gateway).with_header("X-Mine", "1").chat("kept");
@@ -706,11 +706,11 @@ TEST_CASE("the curl command of an exchange repeats the request") {
   }
 }
 
-TEST_CASE("the curl command of an exchange contains only what curl needs") {
+TEST_CASE("the curl command of an exchange contains no unnecessary options") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   RawConnection connection(gateway);
   struct Row {
-    std::string line;  // the request line up to the version
+    std::string line;  // method and target of the request line
     std::string body;
     std::string command;
   };

@@ -1,4 +1,4 @@
-// Replies that the journal keeps on request: the bytes sent, their times, and how the reply ended.
+// Replies in the journal, which an option makes it keep: the sent bytes, their times, and how the reply ended.
 
 #include <chrono>
 #include <optional>
@@ -25,7 +25,7 @@ using test_support::Response;
 
 inline Options keeping() { return Options().keep_answers(true); }
 
-/// The reply in the newest exchange, which has ended.
+/// Waits until the gateway is idle and returns the recorded reply of the newest exchange.
 inline SentAnswer sent(const Gateway& gateway) {
   REQUIRE(gateway.journal().wait_until_idle(patience));
   const std::optional<SentAnswer> answer = gateway.journal().last().answer();
@@ -39,7 +39,7 @@ inline std::vector<std::string> texts(const SentAnswer& answer) {
   return all;
 }
 
-/// Checks that the recorded parts are the HTTP chunks that a client got.
+/// Checks that the recorded parts equal the HTTP chunks that the client received.
 inline void check_chunks(const SentAnswer& answer, const Response& response) {
   std::vector<std::size_t> sizes;
   for (const SentAnswer::Part& part : answer.parts) sizes.push_back(part.bytes.size());
@@ -102,7 +102,7 @@ TEST_CASE("a stream is kept event by event, without chunk framing and gzip") {
   http.stream();
   const SentAnswer compressed = sent(gateway);
   CHECK(compressed.is_compressed);
-  CHECK(compressed.body().size() == plain.size());  // only the ids differ
+  CHECK(compressed.body().size() == plain.size());  // the contents differ in the ids
   CHECK(compressed.headers.find("Content-Encoding") == "gzip");
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a payload that looks like framing is kept unchanged") {
   CHECK(texts(sent(gateway))[1] == "2\r\n\r\n\r\n");
 }
 
-TEST_CASE("each part has the time of its sending, on the gateway's clock") {
+TEST_CASE("each part has the time when it was sent, on the gateway's clock") {
   ManualClock clock;
   Gateway gateway(keeping().clock(clock));
   gateway.chat().reply(text("one two").first_token_after(100ms).every(50ms).fault(at_end(), stall(7ms)));
@@ -133,8 +133,8 @@ TEST_CASE("each part has the time of its sending, on the gateway's clock") {
   CHECK(answer.ended_at == Duration(157ms));
 }
 
-TEST_CASE("a broken reply is kept up to the fault, with how it ended") {
-  // verify() would report the guard.
+TEST_CASE("a reply with a fault is kept up to the fault, and records how it ended") {
+  // The destructor would report the expired stall guard.
   Gateway gateway(keeping().stall_guard(test_support::short_guard).verify_on_destruction(false));
   const Http http = Http(gateway).allow_incomplete();
   struct Case {
@@ -145,7 +145,7 @@ TEST_CASE("a broken reply is kept up to the fault, with how it ended") {
   const std::vector<Case> cases = {
       {{after_tokens(2), reset_connection()}, Ending::reset, 3},
       {{after_tokens(2), close_connection()}, Ending::closed, 3},
-      {{after_tokens(1), stall()}, Ending::reset, 2},  // by the guard
+      {{after_tokens(1), stall()}, Ending::reset, 2},  // the stall guard resets the connection
       {{after_headers(), reset_connection()}, Ending::reset, 0},
       {{inside_event(2, 9), close_connection()}, Ending::closed, 2},
       {{before_done(), close_connection()}, Ending::closed, 5},
@@ -168,7 +168,7 @@ TEST_CASE("a broken reply is kept up to the fault, with how it ended") {
   CHECK(sent(gateway).headers.empty());
 }
 
-TEST_CASE("bytes outside the body are kept separately") {
+TEST_CASE("bytes outside the body are kept apart from it") {
   Gateway gateway(keeping());
   const Http http = Http(gateway).allow_incomplete();
   gateway.chat().reply(text("one two").fault(after_tokens(1), garbage("no chunk")));
@@ -190,7 +190,7 @@ TEST_CASE("bytes outside the body are kept separately") {
   CHECK(answer.interim[1].headers.find("Link") == "</a>; rel=preload");
 }
 
-TEST_CASE("of a client that leaves, the bytes sent so far are kept") {
+TEST_CASE("if the client leaves, the bytes sent so far are kept") {
   Gateway gateway(keeping());
   Gate gate;
   gateway.chat().reply(text("one two three").hold(gate, before_token(2)));
@@ -232,7 +232,7 @@ TEST_CASE("keys are masked in kept replies") {
   CHECK(answer.interim[0].headers.find("Link") == "</a?key=sk-***>");
 }
 
-TEST_CASE("the kept bytes of a reply are limited like those of a request") {
+TEST_CASE("the kept bytes of a reply have the same limit as those of a request") {
   Gateway gateway(keeping().max_body(3000));
   gateway.chat().reply(text(std::string(2000, 'x')), text(std::string(4000, 'x')));
   Http(gateway).chat();
@@ -259,7 +259,7 @@ TEST_CASE("kept replies count against the journal's byte limit") {
   CHECK(gateway.journal().evicted() == 0);
 }
 
-TEST_CASE("replies can be read while others are under way") {
+TEST_CASE("a kept reply can be read while other exchanges are under way") {
   Gateway gateway(keeping().journal_limits(20, 1'000'000));
   gateway.chat().reply(text("one two three four five").every(1ms));
   std::vector<std::thread> clients;
@@ -279,7 +279,7 @@ TEST_CASE("replies can be read while others are under way") {
   for (const Exchange& exchange : gateway.journal().all()) CHECK(exchange.answer()->parts.size() == 8);
 }
 
-TEST_CASE("an element of a handwritten stream leaves at its time") {
+TEST_CASE("each element of a handwritten stream is sent at its scheduled time") {
   ManualClock clock;
   Gateway gateway(keeping().clock(clock));
   const Json hello = {{"choices", {{{"index", 0}, {"delta", {{"content", "Hello."}}}}}}};
@@ -300,7 +300,7 @@ TEST_CASE("an element of a handwritten stream leaves at its time") {
   CHECK_THROWS_AS(raw_bytes("x").at(-1ms), GatewayError);
 }
 
-TEST_CASE("a gateway can load a bundle as a script") {
+TEST_CASE("a gateway loads a bundle like a script") {
   const Json bundle = Json::parse(R"({
     "bundle": {"about": "prompts of a client", "version": "0.1.0", "seed": 1,
                "exchange": {"id": 3, "request": {"body": {"json": {}}}}, "findings": [{"code": "unknown_field"}]},

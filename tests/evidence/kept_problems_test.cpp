@@ -1,5 +1,5 @@
-// The limit of problems that verify() keeps, and what it reports about the others: their number and kind, to the test
-// whose key or header their requests have.
+// The limit of problems that the gateway keeps. verify() reports the number and kind of the others to the test whose
+// key or header their requests have.
 
 #include <string>
 #include <vector>
@@ -66,7 +66,7 @@ TEST_CASE("each kind of problem has its own limit and its own count") {
   CHECK(problems[201].text == "and 1 more problem of exchanges, not kept (invalid)");
 }
 
-TEST_CASE("a stub with an unkept problem still counts as failed") {
+TEST_CASE("a stub fails even if its only problem exceeds the limit and is not kept") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   for (const char* text : {"a", "b", "c"}) gateway.chat().when(user_says(text)).should(temperature_is(0)).reply("x");
   const Http http = Http(gateway).keep_alive();
@@ -79,7 +79,7 @@ TEST_CASE("a stub with an unkept problem still counts as failed") {
   CHECK(stubs[2].met);
 }
 
-TEST_CASE("with too many header fields to count, possible problems of a test are reported as such") {
+TEST_CASE("if there are too many header fields to count, verify() reports that a test may have more problems") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).reply("x");
   const Http http = Http(gateway).keep_alive();

@@ -1,4 +1,4 @@
-// The record of clients that leave early, late, or half, and of slow clients.
+// Records of clients that close early, late or only their sending side, and of slow clients.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,7 +26,8 @@ inline std::string codes(const Review& review) {
   return all;
 }
 
-/// Closing with unread bytes would send RST instead of FIN.
+/// Returns whether exactly the events up to the first token have arrived. A test reads all of them before it closes:
+/// with unread bytes, close() would send RST instead of FIN.
 inline bool has_first_token(std::string_view received) {
   const std::size_t token = received.find("\"a\"");
   return token != std::string_view::npos && received.find("\n\n\r\n", token) == received.size() - 4;
@@ -97,7 +98,7 @@ TEST_CASE("a half-closing client that still reads gets its plain reply, and is r
   CHECK(exchange.outcome() == Outcome::Kind::completed);
 }
 
-TEST_CASE("a client that closes at [DONE], before the body's end, has its complete reply") {
+TEST_CASE("a client that closes after [DONE] but before the end of the body counts as served completely") {
   Gateway gateway;
   gateway.chat().reply(text("a b").fault(at_end(), stall(50ms)));
   RawConnection client(gateway);
@@ -109,13 +110,14 @@ TEST_CASE("a client that closes at [DONE], before the body's end, has its comple
 
 // --- Inside the body of a plain reply --------------------------------------------------------------------------------
 
-/// Closing with unread bytes would send RST instead of FIN.
+/// Returns whether exactly the head and five bytes of the body have arrived. A test reads all of them before it closes:
+/// with unread bytes, close() would send RST instead of FIN.
 inline bool has_head_and_five_bytes(std::string_view received) {
   const std::size_t head = received.find("\r\n\r\n");
   return head != std::string_view::npos && received.size() == head + 4 + 5;
 }
 
-TEST_CASE("a client that leaves inside a plain reply's body is recorded as having left") {
+TEST_CASE("a client that leaves during the body of a plain reply") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two").fault(after_bytes(5), stall(1s)));
@@ -125,14 +127,14 @@ TEST_CASE("a client that leaves inside a plain reply's body is recorded as havin
   REQUIRE(clock.wait_for_waits(1, 10s));
   const Exchange exchange = gateway.journal().last();
 
-  SUBCASE("when it has closed the connection") {
+  SUBCASE("is recorded as having left if it closed the connection") {
     client.close();
     REQUIRE(exchange.wait_for_client_to_leave(10s));
     clock.advance(1s);
     CHECK(exchange.outcome() == Outcome::Kind::client_left);
     CHECK(exchange.departure()->how == Departure::How::closed);
   }
-  SUBCASE("but not when it still reads") {
+  SUBCASE("is recorded as served completely if it still reads") {
     client.shutdown_write();
     REQUIRE(exchange.wait_for_client_to_leave(10s));
     clock.advance(1s);
@@ -141,7 +143,7 @@ TEST_CASE("a client that leaves inside a plain reply's body is recorded as havin
   }
 }
 
-TEST_CASE("a client that leaves inside an error body need not follow the error's advice") {
+TEST_CASE("a client that leaves during an error's body need not follow the error's advice") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(Reply(rate_limited(60s)).fault(after_bytes(5), stall(1s)), text("Hello"));
@@ -158,10 +160,9 @@ TEST_CASE("a client that leaves inside an error body need not follow the error's
   CHECK(gateway.review().message() == "clean: 2 exchanges judged");
 }
 
-// --- Exchanges that are not waited -----------------------------------------------------------------------------------
-// for------------------------------------------------------------------------------------
+// --- Exchanges that the gateway does not wait for --------------------------------------------------------------------
 
-TEST_CASE("a departed client's exchange is not waited for, although its reply still waits") {
+TEST_CASE("the gateway does not wait for the exchange of a client that left, although the reply is held") {
   Gateway gateway;
   Gate gate(1min);
   const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -176,18 +177,18 @@ TEST_CASE("a departed client's exchange is not waited for, although its reply st
   CHECK(gateway.review().message() == "clean: 1 exchange judged");
   CHECK(gateway.verify().message() == "nothing is wrong");
 
-  SUBCASE("and a stop ends it as one whose client has left") {
+  SUBCASE("stop() then ends the exchange as left by its client") {
     gateway.stop();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }
-  SUBCASE("and the reset by its client's system ends it") {
+  SUBCASE("a reset by the client's system then ends the exchange") {
     gate.open();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }
   CHECK(gateway.journal().wait_until_idle(10s));
 }
 
-TEST_CASE("a half-closing client is waited for while its reply continues") {
+TEST_CASE("the reply to a client that half-closed can be completed") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(3), close_connection()));
@@ -204,11 +205,11 @@ TEST_CASE("a half-closing client is waited for while its reply continues") {
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
 }
 
-TEST_CASE("after its wait a half-closing client is waited for again while it accepts bytes") {
+TEST_CASE("the gateway waits for a half-closed client while the client accepts bytes after the hold") {
   Gateway gateway;
   Gate gate(1min);
-  // More than the system buffers for a client that does not read. Raw chunks have no tokens to count, which would take
-  // time.
+  // The chunk exceeds the system's buffers for a client that does not read. It is a raw chunk, because counting tokens
+  // would take time.
   const StreamChunk large = raw_bytes("data: " + std::string(std::size_t{8} << 20, 'x') + "\n\n");
   gateway.chat().reply(chunks({large}).hold(gate, before_event(1)));
   ConnectionOptions small;
@@ -228,7 +229,7 @@ TEST_CASE("after its wait a half-closing client is waited for again while it acc
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a client that leaves when nothing else would be sent ends its exchange at once") {
+TEST_CASE("an exchange ends at once if its client leaves after the last byte") {
   Gateway gateway;
   gateway.chat().reply(text("a b").fault(at_end(), stall(1h)));
   RawConnection client(gateway);
@@ -238,7 +239,7 @@ TEST_CASE("a client that leaves when nothing else would be sent ends its exchang
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a departed client's exchange is not waited for in the scope of a key either") {
+TEST_CASE("reports for a key do not wait for the exchange of a client that left") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -255,7 +256,7 @@ TEST_CASE("a departed client's exchange is not waited for in the scope of a key 
 
 // --- Late ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a stream closed long after [DONE] is a finding, like one that is never closed") {
+TEST_CASE("closing a stream long after [DONE] is a finding, as is never closing it") {
   Gateway gateway;
   gateway.chat().reply(text("a b").sse([] {
     const SseDialect dialect = SseDialect().open_after_done(true);
@@ -282,16 +283,16 @@ TEST_CASE("a half-closed client that reads to the end of its stream did not leav
 
 // --- Slow ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a slow but steady client is neither cut off nor gets a finding") {
+TEST_CASE("a slow but steady client is not cut off and gets no finding") {
   constexpr auto timeout = 400ms;
-  // If the machine paused, the client did too.
+  // Repeats the test if the machine paused, because the client paused then too.
   bool paused = true;
   for (int i = 0; i < 20 && paused; ++i) {
     Gateway gateway{Options{}.write_timeout(timeout)};
     gateway.chat().reply(text(std::string(8 << 20, 'x')));
     RawConnection client(gateway, {65536});
     client.send(Http{gateway}.format_chat());
-    // Much less than the free space in the send queue that the system requires for another write.
+    // Each read is much smaller than the space that the system wants free before it allows another write.
     std::array<char, 16384> bytes{};
     REQUIRE(client.receive_until("HTTP/1.1 200").found);
     paused = false;
@@ -316,7 +317,7 @@ TEST_CASE("a slow but steady client is neither cut off nor gets a finding") {
   CHECK_FALSE(paused);
 }
 
-// --- Requests out of turn --------------------------------------------------------------------------------------------
+// --- Requests before the end of the previous reply -------------------------------------------------------------------
 
 TEST_CASE("a request sent before the end of a stream on its connection is a finding") {
   Gateway gateway;
@@ -339,7 +340,7 @@ TEST_CASE("a request sent before the end of a stream on its connection is a find
   CHECK(gateway.review().findings()[0].fails_review);
 }
 
-TEST_CASE("two requests in one packet are a finding if the first is streamed, however short") {
+TEST_CASE("two requests in one packet are a finding if the first reply is a stream, even a short one") {
   Gateway gateway;
   gateway.chat().reply("a");
   RawConnection client(gateway);
@@ -349,7 +350,7 @@ TEST_CASE("two requests in one packet are a finding if the first is streamed, ho
   CHECK(codes(gateway.review()) == "pipelined_request");
 }
 
-TEST_CASE("a request after the end of a stream on its connection gets no finding, however soon") {
+TEST_CASE("a request right after the end of a stream on its connection gets no finding") {
   Gateway gateway;
   gateway.chat().reply("a b");
   const Http http = Http{gateway}.keep_alive();

@@ -73,7 +73,7 @@ TEST_CASE("verify() notes unusual features of a stream") {
   CHECK(gateway.verify().notes().empty());
 }
 
-TEST_CASE("verify() notes nothing about the end of a broken stream") {
+TEST_CASE("verify() notes only the fault of a stream that broke off, not its missing end") {
   Gateway gateway;
   gateway.chat().reply(text("one two three")
                            .sse(SseDialect().line_end("\r").done(false).final_blank_line(false))
@@ -114,7 +114,7 @@ TEST_CASE("verify() notes which exchanges got a failure, and which keys were ref
   Http(gateway).with_key(removed.secret).chat();
   Http(gateway).with_key(disabled.secret).chat();
   Http(gateway).with_key("sk-of-nobody").chat();
-  Http(gateway).chat({{"temperature", "hot"}});  // a finding of review()
+  Http(gateway).chat({{"temperature", "hot"}});  // refused; review() reports it
   const Notes notes = gateway.verify().notes();
   CHECK(notes == Notes{"exchange 1 was answered with 500 internal_error, a forced failure",
                        "exchange 2 was answered with 429 rate_limit_exceeded as scripted",
@@ -188,7 +188,7 @@ TEST_CASE("during a hang verify() reports what exchanges wait for, and how many 
   CHECK(verification.open() == 3);
   const Notes notes = verification.notes();
   REQUIRE(notes.size() == 4);
-  CHECK(notes[0].find("never called: ") == 0);  // a reply of the running function is not a call yet
+  CHECK(notes[0].find("never called: ") == 0);  // the running function's stub counts no call yet
   CHECK(notes[1].find("exchange 1 stalls as scripted after token 2, for ") == 0);
   CHECK(notes[2].find("exchange 2 is held as scripted before token 1, for ") == 0);
   CHECK(notes[3] == "1 more exchange is still under way");
@@ -198,7 +198,7 @@ TEST_CASE("during a hang verify() reports what exchanges wait for, and how many 
   gateway.stop();
 }
 
-TEST_CASE("verify() notes what the test does, not what the catalogue mounts") {
+TEST_CASE("verify() notes the test's own stubs, not those that a catalogue scenario mounts") {
   for (const char* name : {"closed-in-stream", "server-error-then-answer", "crlf-line-ends"}) {
     CAPTURE(name);
     const Scenario scenario = mock_gateway::scenario(name);
@@ -225,7 +225,7 @@ TEST_CASE("verify() ignores the stubs of every scenario of the catalogue") {
   }
 }
 
-TEST_CASE("verify() and review() in a reply function return at once, with its own request under way") {
+TEST_CASE("verify() and review() return at once in a reply function, although its request is under way") {
   Gateway gateway;
   std::size_t open = 0;
   Duration took{};
@@ -248,7 +248,7 @@ TEST_CASE("verify() and review() in a reply function return at once, with its ow
 
 // --- A gateway shared by several tests -------------------------------------------------------------------------------
 
-/// The output of an adapter at the end of a failed test.
+/// Returns the text that an adapter prints at the end of a failed test.
 inline std::string told_of_failed_test() {
   std::string told;
   for (const detail::TestNotes& notes : detail::take_notes()) told += notes.text + "\n";
@@ -275,7 +275,7 @@ TEST_CASE("a failed test reports chaos in its own requests, not in earlier tests
   CHECK(has_part(gateway.verify().message(), "no rules left, 1 of 2 requests struck"));
 }
 
-TEST_CASE("each failed test reports how many further exchanges have notes, whatever came before") {
+TEST_CASE("each failed test counts its own further exchanges with notes, not those of earlier tests") {
   Gateway gateway;
   gateway.chat().reply(text("one").finish_reason("length"));
   for (int test = 0; test < 3; ++test) {
@@ -291,7 +291,7 @@ TEST_CASE("each failed test reports how many further exchanges have notes, whate
   }
 }
 
-TEST_CASE("a failed test reports its own connection faults, however many there were before") {
+TEST_CASE("a failed test reports its own connection faults, not those of earlier tests") {
   Gateway gateway;
   const auto strike = [&](std::size_t count) {
     const std::size_t before = gateway.journal().connection_hits().size();
@@ -310,7 +310,7 @@ TEST_CASE("a failed test reports its own connection faults, however many there w
   CHECK(told_of_failed_test().empty());
 }
 
-TEST_CASE("the cause of a wait is noted once, however long it lasts, and then its result") {
+TEST_CASE("a long wait is noted once while it lasts and once at its end") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b c").fault(after_tokens(2), stall(gate)));
@@ -332,7 +332,7 @@ TEST_CASE("the cause of a wait is noted once, however long it lasts, and then it
   CHECK(gateway.verify().notes() == Notes{"exchange 1 stalled after token 2 as scripted"});
 }
 
-TEST_CASE("a failed test reports each finding that fails no review once, and none of earlier tests") {
+TEST_CASE("a failed test reports its own tolerated findings, each once") {
   ManualClock clock;
   Options options = Options{}.clock(clock).verify_on_destruction(false);
   const std::string finding =
@@ -387,7 +387,7 @@ TEST_CASE("a failed test reports each finding that fails no review once, and non
   detail::pass_over_notes();
 }
 
-TEST_CASE("after a reset a gateway's notes start again") {
+TEST_CASE("reset() clears the notes of a gateway") {
   Gateway gateway{Options{}.seed(7)};
   const auto ask = [&] {
     gateway.chat().reply("well");

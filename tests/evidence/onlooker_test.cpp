@@ -1,4 +1,4 @@
-// What the control API reads from inside: what is new in the journal, what a test leaves behind, when events left.
+// Internal data for the control API: new exchanges of the journal, remains of a test, and the times of sent events.
 
 #include <atomic>
 #include <chrono>
@@ -28,7 +28,7 @@ using test_support::Response;
 
 detail::GatewayState& state_of(Gateway& gateway) { return *detail::Access::serving(gateway); }
 
-TEST_CASE("each read of the journal returns what is new, once") {
+TEST_CASE("each read of the journal returns only the exchanges since the last read") {
   Gateway gateway;
   JournalState& journal = *state_of(gateway).journal;
   CHECK(journal.news(0).added.empty());
@@ -56,7 +56,7 @@ TEST_CASE("each read of the journal returns what is new, once") {
   for (const auto& [id, times] : seen) CHECK(times == 1);
 }
 
-TEST_CASE("a read after many evictions returns the kept exchanges") {
+TEST_CASE("a read of the journal after many evictions returns the exchanges that are left") {
   Gateway gateway{Options{}.journal_limits(5, std::size_t{1} << 20)};
   const Http http(gateway);
   for (int i = 0; i < 12; ++i) http.chat();
@@ -68,7 +68,7 @@ TEST_CASE("a read after many evictions returns the kept exchanges") {
   CHECK(news.oldest == 8);
 }
 
-TEST_CASE("only what a test leaves behind is forgotten") {
+TEST_CASE("forgetting a test removes its data and no other test's") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("known")).reply("yes");
   const CreatedKey mine = gateway.keys().create("mine");
@@ -121,7 +121,7 @@ TEST_CASE("problems over the limit and their count are forgotten with their test
   CHECK(next[0].exchanges.size() == 1);
 }
 
-TEST_CASE("a running exchange of a forgotten test is forgotten at its end") {
+TEST_CASE("a running exchange of a forgotten test is removed when it ends") {
   Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(text("one two").hold(gate, before_token(2)).fault(after_tokens(9), stall()));
@@ -138,7 +138,7 @@ TEST_CASE("a running exchange of a forgotten test is forgotten at its end") {
   CHECK(gateway.journal().all().size() == 1);
 }
 
-TEST_CASE("events have the time of their sending and their size") {
+TEST_CASE("each event records its size and when it was sent") {
   Gateway gateway{Options{}.clock(InstantClock{}).keep_answers(true)};
   gateway.chat().reply(text("one two three").first_token_after(100ms).every(50ms));
   const Response response = Http(gateway).stream();
@@ -154,7 +154,7 @@ TEST_CASE("events have the time of their sending and their size") {
     if (event.token) tokens.push_back(event.at);
   }
   REQUIRE(tokens.size() == 3);
-  // Never before its time; later if the machine was busy.
+  // An event is never sent early, but may be late if the machine is busy.
   CHECK(tokens[0] >= 99ms);
   CHECK(tokens[1] >= 149ms);
   CHECK(tokens[2] >= 199ms);
@@ -162,7 +162,7 @@ TEST_CASE("events have the time of their sending and their size") {
   CHECK(bytes == response.raw.size() - response.head.size() - std::string("0\r\n\r\n").size());
 }
 
-TEST_CASE("of many events the first are available, with their times") {
+TEST_CASE("a stream with many events keeps the times of the first ones") {
   Gateway gateway{Options{}.keep_answers(true)};
   gateway.chat().reply(text("abcdef").chunked(by_characters(1)));
   CHECK(Http(gateway).stream().done());
@@ -172,7 +172,7 @@ TEST_CASE("of many events the first are available, with their times") {
   CHECK(log.events(1000).size() == gateway.journal().last().events_sent());
 }
 
-TEST_CASE("a manual clock reports what fired, in order") {
+TEST_CASE("a manual clock reports the timers that fired, in order") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two three").first_token_after(1s).every(1s));

@@ -1,4 +1,4 @@
-// Text from a client cannot control the terminal that shows a report, nor imitate parts of the report.
+// Escaping of text from clients, which could otherwise control a terminal or imitate parts of a report.
 
 #include <sys/wait.h>
 
@@ -30,7 +30,7 @@ using test_support::Http;
 using test_support::printed;
 using test_support::RawConnection;
 
-/// Texts that disrupt a line, each with a name that a failed check shows.
+/// Texts that would disrupt a printed line. A failed check shows the name of the text.
 inline const std::vector<std::pair<std::string, std::string>>& disruptive() {
   static const std::vector<std::pair<std::string, std::string>> all = {
       {"ESC", "\x1b[2J"},
@@ -56,11 +56,11 @@ inline const std::vector<std::pair<std::string, std::string>>& disruptive() {
   return all;
 }
 
-/// The names of the texts that occur unescaped. Line ends are allowed.
+/// Returns the names of the disruptive texts that occur unescaped in `text`. Line ends are allowed.
 inline std::string raw_in(const std::string& text) {
   std::string names;
   for (const auto& [name, bytes] : disruptive()) {
-    // Bytes that are invalid UTF-8 alone may be part of a valid character.
+    // These bytes are invalid UTF-8 on their own, but may be part of a valid character.
     const bool alone = bytes[0] != '\x9b' && bytes[0] != '\xff' && bytes != "\xe2\x80";
     if (alone && has_part(text, bytes)) names += name + "; ";
   }
@@ -127,7 +127,7 @@ TEST_CASE("a log line shows unprintable characters as escapes") {
   CHECK(has_part(exchange.summary(), " /v1/a\\u009bz\xef\xbf\xbdy\\u202ex 404 "));
 }
 
-TEST_CASE("a log line has the reason of a refusal without the key") {
+TEST_CASE("a log line contains the reason of a refusal but not the key") {
   const Gateway gateway;
   const auto refused = [&](const Json& fields) {
     Http(gateway).chat(fields);

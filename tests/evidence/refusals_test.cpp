@@ -1,5 +1,4 @@
-// Invalid requests that the gateway refuses: review() and verify() report them as mistakes of the client, never of the
-// test.
+// Refused requests, which review() and verify() report as mistakes of the client, never of the test.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +27,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 const char* const advice = ". The request never reached the stubs. Send what the documentation asks for.";
 
-TEST_CASE("a request refused with 400 is a finding with place, expected and actual value") {
+TEST_CASE("a request refused with 400 is a finding with the place, the expected and the actual value") {
   Gateway gateway;
   gateway.chat().reply("Hello.");
   CHECK(Http{gateway}.chat({{"temperature", "hot"}}).status == 400);
@@ -43,7 +42,7 @@ TEST_CASE("a request refused with 400 is a finding with place, expected and actu
   CHECK(review.without("request_refused"));
 }
 
-TEST_CASE("a schema that the default reply does not support is no mistake of the client") {
+TEST_CASE("a schema that the default reply does not support is not a mistake of the client") {
   Gateway gateway;
   const Json format = {{"type", "json_schema"}, {"json_schema", {{"name", "x"}, {"schema", {{"if", true}}}}}};
   CHECK(Http{gateway}.chat({{"response_format", format}}).error_code() == "unsupported_schema");
@@ -53,7 +52,7 @@ TEST_CASE("a schema that the default reply does not support is no mistake of the
   CHECK_FALSE(contains(message, "documentation"));
 }
 
-TEST_CASE("a body that is too large or no JSON, and malformed HTTP are refused requests too") {
+TEST_CASE("too large bodies, bodies that are not JSON, and malformed HTTP count as refused requests") {
   Gateway gateway{Options{}.max_body(1024)};
   const Http http{gateway};
   CHECK(http.chat(Json(std::string(2000, 'a'))).status == 413);
@@ -73,7 +72,7 @@ TEST_CASE("a body that is too large or no JSON, and malformed HTTP are refused r
   CHECK(contains(review.findings()[3].message, "400 malformed_request: malformed HTTP request: "));
 }
 
-TEST_CASE("keys, limits, unknown models and scripted failures are not refused requests") {
+TEST_CASE("errors about keys, limits and unknown models, and scripted failures, do not count as refused requests") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http{gateway};
   const auto key = gateway.keys().create("limited");
@@ -105,13 +104,14 @@ TEST_CASE("keys, limits, unknown models and scripted failures are not refused re
   CHECK_FALSE(contains(codes(review), "request_refused"));
 }
 
-/// The end of a 404 message for a path without a similar path, with more served operations.
+/// Returns the end of the 404 message for an unknown path that resembles no served path. `more` lists further
+/// operations.
 std::string served_besides(const std::string& more) {
   return "; the gateway serves GET /v1/models, POST /v1/chat/completions" + more +
          "; Gateway::on or \"operations\" of a script mount others";
 }
 
-TEST_CASE("an unknown path is a refused request, with a similar path or the served operations") {
+TEST_CASE("the refusal of an unknown path names a similar path or the served operations") {
   const std::string served = served_besides(", POST /v1/images/edits");
   struct Row {
     std::string path;
@@ -156,13 +156,13 @@ TEST_CASE("an unknown path is a refused request, with a similar path or the serv
   }
 }
 
-TEST_CASE("a path without similar ones is refused without a search") {
+TEST_CASE("a path that resembles no served path is refused without a slow search") {
   Gateway gateway;
   const std::string path = "/v1" + std::string(7000, '/') + "chat/completions";
   CHECK(Http{gateway}.post(path, chat_body()).error_message() == "no operation at " + path + served_besides(""));
 }
 
-TEST_CASE("a wrong method is a refused request") {
+TEST_CASE("a request with a wrong method counts as refused") {
   Gateway gateway;
   CHECK(Http{gateway}.get(chat_path).status == 405);
   CHECK(gateway.review().message() ==
@@ -171,7 +171,7 @@ TEST_CASE("a wrong method is a refused request") {
         "supports.");
 }
 
-TEST_CASE("an unmet expectation mentions requests with a wrong path") {
+TEST_CASE("the report of an unmet expectation mentions requests with a wrong path") {
   Gateway gateway;
   const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
   Http{gateway}.get("/v1/v1/models");
@@ -198,10 +198,10 @@ TEST_CASE("a finding of a refused request shows no key and no terminal control c
   for (const char c : message) CHECK((c == '\n' || static_cast<unsigned char>(c) >= 0x20));
 }
 
-TEST_CASE("an unmet expectation mentions refused requests") {
+TEST_CASE("the report of an unmet expectation mentions refused requests") {
   Gateway gateway;
   const Http http{gateway};
-  http.chat({{"temperature", "early"}});  // before the stub was mounted
+  http.chat({{"temperature", "early"}});  // not mentioned: the stub is mounted later
   const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
   http.chat({{"temperature", "hot"}});
   Verification verification = gateway.verify();
@@ -222,7 +222,7 @@ TEST_CASE("an unmet expectation mentions refused requests") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE("an unmet expectation lists three refused requests and counts the others") {
+TEST_CASE("the report of an unmet expectation lists three refused requests and counts the others") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http{gateway};
   gateway.chat().expect(1).reply("Hello.");
@@ -240,7 +240,7 @@ TEST_CASE("an unmet expectation lists three refused requests and counts the othe
 
 // --- Mistakes of a client are never mistakes of the test -------------------------------------------------------------
 
-TEST_CASE("invalid JSON of any kind is a 400 that does not quote it") {
+TEST_CASE("invalid JSON gets a 400 that does not quote the body") {
   Gateway gateway;
   const Http http{gateway};
   gateway.chat().reply("Hello.");

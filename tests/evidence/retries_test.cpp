@@ -1,5 +1,4 @@
-// Which requests review() considers retries, for any header fields, and for body fields that name the user of a
-// request.
+// Which requests review() considers retries, depending on their header fields and on body fields that name a user.
 
 #include <doctest/doctest.h>
 
@@ -36,9 +35,9 @@ std::string codes(const Review& review) {
   return all;
 }
 
-/// A gateway on a manual clock, and a client of one connection per request.
+/// A gateway on a manual clock, and a client with one connection per request.
 struct Wire {
-  /// Gets a failure, waits, and sends the request again.
+  /// Sends a request that gets the failure, waits, sends the request again, and returns the review.
   Review asked_again(const Failure& failure, const Fields& first, Duration pause, const Fields& second) {
     gateway.chat().reply(failure, text("Hello"));
     with(http, first).chat();
@@ -79,13 +78,14 @@ struct Pair {
   const char* what;
   Fields first;
   Fields second;
-  /// Findings within the time of a Retry-After, within a second after a 401, and later.
+  /// The expected findings if the second request comes before the end of Retry-After (`early`), within a second after a
+  /// 401 (`final`), or after that second (`later`).
   const char* early;
   const char* final;
   const char* later;
 };
 
-/// Header fields of two requests, and the findings for the second.
+/// Returns the header fields of two requests, with the expected findings for the second.
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = {
       {"nothing", {}, {}, "retry_after_ignored", "retried_final_error", "retried_final_error"},
@@ -118,7 +118,7 @@ const std::vector<Pair>& pairs() {
        "retry_after_ignored idempotency_key_changed",
        "retried_final_error idempotency_key_changed",
        "retried_final_error idempotency_key_changed"},
-      // A number of 1 or more requires the key of the previous attempt, whether or not it is the next number.
+      // A retry with a number of 1 or more must have the key of the previous attempt, even if it skips numbers.
       {"a number that does not fit and another key",
        {{count, "0"}, {key, "a"}},
        {{count, "2"}, {key, "b"}},
@@ -149,7 +149,7 @@ const std::vector<Pair>& pairs() {
        "retry_after_ignored",
        "retried_final_error",
        ""},
-      // These are neither marked as new nor as numbered retries.
+      // These requests are marked neither as new calls nor as retries with the next number.
       {"a number that does not fit", {{count, "0"}}, {{count, "2"}}, "retry_after_ignored", "retried_final_error", ""},
       {"the same number", {{count, "1"}}, {{count, "1"}}, "retry_after_ignored", "retried_final_error", ""},
       {"no number any more", {{count, "0"}}, {}, "retry_after_ignored", "retried_final_error", ""},
@@ -159,7 +159,7 @@ const std::vector<Pair>& pairs() {
   return all;
 }
 
-TEST_CASE("a single request before Retry-After is over is a finding, whatever numbers its headers have") {
+TEST_CASE("a single request before the end of Retry-After is a finding, with any retry number") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     CHECK(codes(Wire().asked_again(rate_limited(60s), pair.first, 59s, pair.second)) == pair.early);
@@ -169,7 +169,7 @@ TEST_CASE("a single request before Retry-After is over is a finding, whatever nu
   }
 }
 
-TEST_CASE("within a second of a final error every single repetition is a finding; later, only a retry") {
+TEST_CASE("any repetition within a second of a final error is a finding; later, only a retry is") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     CHECK(codes(Wire().asked_again(unauthorized(), pair.first, 900ms, pair.second)) == pair.final);
@@ -177,7 +177,7 @@ TEST_CASE("within a second of a final error every single repetition is a finding
   }
 }
 
-TEST_CASE("after a temporary error without a time, a repetition is allowed") {
+TEST_CASE("a request may be repeated at once after a temporary error that names no time") {
   for (const Pair& pair : pairs()) {
     if (std::string(pair.early).find("key_changed") != std::string::npos) continue;
     CAPTURE(pair.what);
@@ -241,7 +241,7 @@ TEST_CASE("a review with a failing and a tolerated finding fails, and prints bot
   CHECK_FALSE(review.without("asked_again_early"));
 }
 
-TEST_CASE("a wrapper that retries repeatedly is found each time, until it gets a reply") {
+TEST_CASE("a wrapper gets a finding for each of its retries until it gets a reply") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s), rate_limited(60s), text("Hello"));
   const Http http = wire.http.with_header(count, "0");
@@ -255,7 +255,7 @@ TEST_CASE("a wrapper that retries repeatedly is found each time, until it gets a
   CHECK(review.findings()[1].exchanges == std::vector<std::uint64_t>{2, 3});
 }
 
-TEST_CASE("a wrapper around a retrying client is found after the client's last attempt") {
+TEST_CASE("a wrapper around a retrying client gets a finding when it retries after the client's last attempt") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s), rate_limited(60s), text("Hello"));
   wire.http.with_header(count, "0").chat();
@@ -268,7 +268,7 @@ TEST_CASE("a wrapper around a retrying client is found after the client's last a
   CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{2, 3});
 }
 
-TEST_CASE("a call in parallel to one that still waits is not too early") {
+TEST_CASE("a call is not too early if another call in parallel still waits for its retry") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s), text("Hello"));
   wire.http.with_header(count, "0").chat();
@@ -279,7 +279,7 @@ TEST_CASE("a call in parallel to one that still waits is not too early") {
   CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
 }
 
-TEST_CASE("after a change by the test a repeated request is a new one, whatever its number") {
+TEST_CASE("a repeated request counts as new if the test changed the gateway, with any retry number") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     Wire wire;
@@ -291,7 +291,7 @@ TEST_CASE("after a change by the test a repeated request is a new one, whatever 
   }
 }
 
-TEST_CASE("any change by the test for a key between two requests makes the second no retry") {
+TEST_CASE("the second request is no retry if the test changed anything for its key in between") {
   enum class Whose { nobody, second, all };
   struct Change {
     const char* what;
@@ -357,7 +357,7 @@ TEST_CASE("any change by the test for a key between two requests makes the secon
   }
 }
 
-TEST_CASE("removing a stub is a change for the requests that it could answer") {
+TEST_CASE("removing a stub counts as a change for the keys that the stub could answer") {
   for (const bool of_key : {true, false}) {
     Wire wire;
     const Http other = wire.http.with_key(wire.gateway.keys().create("second").secret);
@@ -375,7 +375,7 @@ TEST_CASE("removing a stub is a change for the requests that it could answer") {
   }
 }
 
-TEST_CASE("parallel calls are not too early, including others of their burst") {
+TEST_CASE("parallel calls are not too early, nor are other calls of the same burst") {
   Wire wire;
   const Http http = wire.http.with_header(count, "0");
   wire.gateway.chat().reply(rate_limited(60s));
@@ -388,12 +388,12 @@ TEST_CASE("parallel calls are not too early, including others of their burst") {
     connections.back().send(http.format_chat());
     REQUIRE(wire.clock.wait_for_waits(static_cast<std::size_t>(i) + 1, 5s));
   }
-  CHECK(http.chat().status == 429);  // at the same time
+  CHECK(http.chat().status == 429);  // at the same time as the two others
   wire.clock.advance(5s);
   for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
   CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
   wire.clock.advance(1s);
-  http.chat();  // alone
+  http.chat();  // no other call is under way
   CHECK(codes(wire.gateway.review()) == "asked_again_early");
 }
 
@@ -411,7 +411,7 @@ TEST_CASE("a call in parallel to a stream of the same question is not a single c
   CHECK(codes(wire.gateway.review()) == "");
 }
 
-TEST_CASE("parallel calls that return in time, each with its number and key, get no finding") {
+TEST_CASE("parallel calls that retry after the requested time get no finding, each with its number and key") {
   Wire wire;
   wire.gateway.fail_next(rate_limited(60s), 3);
   const auto ask = [&](int call, const char* number) {
@@ -435,7 +435,7 @@ TEST_CASE("a test that expects the 429 and then repeats the request passes") {
 
 // --- Keys of calls ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a retry with a new Idempotency-Key is a separate warning, with or without a reply before") {
+TEST_CASE("a retry with a new Idempotency-Key gets its own warning, even if the first reply was cut off") {
   const std::string message =
       "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: 1) with a different "
       "Idempotency-Key than the previous attempt, so a server cannot recognize it as the same call. Use the same key "
@@ -456,7 +456,7 @@ TEST_CASE("a retry with a new Idempotency-Key is a separate warning, with or wit
   }
 }
 
-TEST_CASE("a retry with an Idempotency-Key after an attempt without one is reported as such") {
+TEST_CASE("a retry with an Idempotency-Key after an attempt without one gets its own message") {
   for (const char* const number : {"1", "2"}) {
     CAPTURE(number);
     CHECK(Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message() ==
@@ -466,7 +466,7 @@ TEST_CASE("a retry with an Idempotency-Key after an attempt without one is repor
   }
 }
 
-TEST_CASE("an attempt after a success, or after a change by the test, has its own key") {
+TEST_CASE("an attempt after a success or after a change by the test may have a new key") {
   Wire wire;
   wire.gateway.chat().reply(text("Hello"), server_error(), text("Hello"));
   const auto ask = [&](const char* number, const char* name) {
@@ -507,7 +507,7 @@ TEST_CASE("another key, method, target or body makes a different request") {
   CHECK(wire.gateway.review().message() == "clean: 9 exchanges judged");
 }
 
-TEST_CASE("the user of a request makes no difference anywhere; every other field does") {
+TEST_CASE("body fields that name the user make no difference at any position; every other field does") {
   const std::string head = R"("model":"mock-model","messages":[{"role":"user","content":"Hi"}])";
   const std::string plain = "{" + head + "}";
   const std::vector<std::string> equal = {
@@ -542,7 +542,7 @@ TEST_CASE("the user of a request makes no difference anywhere; every other field
   }
 }
 
-TEST_CASE("bodies that are no JSON objects are compared byte by byte, and deep ones fast") {
+TEST_CASE("bodies that are not JSON objects are compared byte by byte, and deeply nested bodies quickly") {
   const auto found = [](const std::string& first, const std::string& second) {
     return codes(Wire().posted(first, second)).find("retry_after_ignored") != std::string::npos;
   };

@@ -1,4 +1,4 @@
-// The retry advice in failures, and that review() accepts clients that follow it.
+// Retry advice in failures. review() reports clients that ignore it and accepts clients that follow it.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ std::string refusal_of(const std::function<void()>& code) {
   }
 }
 
-/// Sends two requests, with `wait` between the first response and the second request.
+/// Sends two requests and calls `wait` between them. Returns the text of the review.
 std::string reviewed(Gateway& gateway, const std::function<void(const Response&)>& wait) {
   const Http http{gateway};
   wait(http.chat());
@@ -78,7 +78,7 @@ TEST_CASE("a date is never earlier than requested") {
   }
 }
 
-TEST_CASE("a client that waits for the difference of the date and the Date header gets no finding") {
+TEST_CASE("a client that waits from the Date header to the date in Retry-After gets no finding") {
   // This clock is at least an hour ahead of the machine's, and does not move.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   Gateway gateway{Options{}.clock(ManualClock{TimePoint{start}})};
@@ -91,7 +91,7 @@ TEST_CASE("a client that waits for the difference of the date and the Date heade
 
 TEST_CASE("the catalogue's scenario with a date fails a client that does not wait") {
   const Scenario dated = scenario("retry-after-date");
-  // If the machine paused, the client may have retried after the date.
+  // Repeats the test if the machine paused, because the client may have retried after the date.
   bool retried_early = false;
   for (int i = 0; i < 10 && !retried_early; ++i) {
     Gateway gateway{dated.options()};
@@ -137,7 +137,7 @@ TEST_CASE("waiting for a response does not count as waiting after it") {
   CHECK(gateway.review().message().find("retry_after_ignored (exchange 2 after 1)") == 0);
 }
 
-TEST_CASE("a negative duration is refused with a hint how to send one") {
+TEST_CASE("a negative duration throws, with a hint how to send it anyway") {
   const std::string one = "; header(\"Retry-After\", \"-1\") sends a negative one";
   CHECK(refusal_of([] { (void)rate_limited(-2s); }) ==
         "mock_gateway: retry_after takes a duration of 0 or more, not -2 s" + one);
@@ -154,9 +154,9 @@ TEST_CASE("a negative duration is refused with a hint how to send one") {
   CHECK(Http{gateway}.chat().all("Retry-After") == std::vector<std::string>{"-1"});
 }
 
-// --- Two fields of a name --------------------------------------------------------------------------------------------
+// --- Two fields with the same name -----------------------------------------------------------------------------------
 
-TEST_CASE("a set header replaces all of its name, an added one is additional") {
+TEST_CASE("setting a header replaces all headers of that name, adding one keeps them") {
   Gateway gateway;
   const Http http{gateway};
   using Values = std::vector<std::string>;
@@ -195,7 +195,7 @@ TEST_CASE("a set header replaces all of its name, an added one is additional") {
   CHECK_THROWS_AS(static_cast<void>(HttpReply(Json(1)).add_header("x-a", "1\n")), GatewayError);
 }
 
-TEST_CASE("of contradicting fields a client may obey any") {
+TEST_CASE("a client may obey any of several contradicting fields") {
   const auto judged = [](const Failure& failure) {
     Gateway gateway{Options{}.clock(ManualClock())};
     gateway.chat().reply(failure, "Hello.");

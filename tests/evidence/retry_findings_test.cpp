@@ -1,5 +1,5 @@
-// review() of clients that ignore a time in a body, retry a used-up daily quota, send a request again without waiting
-// for its reply, or send a key along with a redirect; and of clients that do none of this.
+// Findings for clients that ignore a time in a body, retry after a daily quota is used up, repeat a request before its
+// reply, or follow a redirect with their key.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,8 @@ std::string codes(const Review& review) {
   return all;
 }
 
-/// A client that gets this failure, waits, and retries as `second`.
+/// Sends a request that gets this failure, waits, and retries with the client that `second` returns. Returns the
+/// review.
 Review asked_again(const Failure& failure, Duration pause, Http (*second)(const Http&) = nullptr) {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
@@ -67,7 +68,7 @@ std::vector<Asked> bodies_with_a_time() {
           {says("Try again in 2 hours and a bit"), 2h}};
 }
 
-TEST_CASE("a client that returns before the time in the body of a 429 is reported") {
+TEST_CASE("a client that retries before the time in the body of a 429 is reported") {
   for (const Asked& asked : bodies_with_a_time()) {
     CAPTURE(*asked.failure.raw_body());
     CHECK(codes(asked_again(asked.failure, asked.time - 5s)) == "retry_delay_in_body_ignored");
@@ -81,7 +82,7 @@ TEST_CASE("a client that returns before the time in the body of a 429 is reporte
   CHECK(review.findings()[0].fails_review);
 }
 
-TEST_CASE("other texts, and times in other places, request no wait") {
+TEST_CASE("other texts and times in other places do not ask a client to wait") {
   for (const char* const message :
        {"Try again later.", "Try again in a while", "Try again in 5 months", "try again in s", "try again in 0s",
         "try again in 99999999999999999h", "try again in 1..5s", ""}) {
@@ -91,7 +92,7 @@ TEST_CASE("other texts, and times in other places, request no wait") {
   CHECK(codes(asked_again(limited(R"({"retryDelay":"soon"})"), 0s)) == "");
   CHECK(codes(asked_again(limited(R"({"retryDelay":{"seconds":30}})"), 0s)) == "");
   CHECK(codes(asked_again(failure(503, "busy", "try again in 30s"), 0s)) == "");
-  // A time in a header takes precedence, with any value.
+  // A time in a header takes precedence over the body, even if its value is invalid.
   const Failure both = says("try again in 30s");
   CHECK(codes(asked_again(both.retry_after(10s), 5s)) == "retry_after_ignored");
   CHECK(codes(asked_again(both.retry_after(10s), 10s)) == "");
@@ -99,7 +100,7 @@ TEST_CASE("other texts, and times in other places, request no wait") {
   CHECK(codes(asked_again(both.retry_after("soon"), 0s)) == "");
 }
 
-TEST_CASE("a new call before the time in a body is early, and may be intended") {
+TEST_CASE("a new call before the time in a body is a finding that fails no review") {
   const Review review =
       asked_again(says("try again in 30s"), 5s, [](const Http& http) { return http.with_header(count, "0"); });
   CHECK(review);
@@ -130,7 +131,7 @@ TEST_CASE("a client that repeats a request after its daily quota is used up is r
         "quota. Report the error to the caller: a short wait does not restore the quota.");
 }
 
-TEST_CASE("a gateway's own token limit per day is such a quota for larger requests") {
+TEST_CASE("a gateway's own token limit per day counts as a used-up quota for requests that exceed it") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).limit_tokens(10, 24h).verify_on_destruction(false)};
   const Http http(gateway);
@@ -138,7 +139,7 @@ TEST_CASE("a gateway's own token limit per day is such a quota for larger reques
   CHECK(codes(gateway.review()) == "daily_quota_retried");
 }
 
-// --- Sent again without waiting --------------------------------------------------------------------------------------
+// --- Requests repeated before their reply ----------------------------------------------------------------------------
 
 /// A gateway whose first reply waits at a gate.
 struct Slow {
@@ -162,7 +163,7 @@ struct Slow {
   std::size_t asked = 0;
 };
 
-TEST_CASE("a numbered retry during the first attempt is reported, and so is one after its abandonment") {
+TEST_CASE("a numbered retry is reported if the first attempt is still running or was abandoned") {
   for (const bool leaves : {false, true}) {
     CAPTURE(leaves);
     Slow slow;
@@ -186,7 +187,7 @@ TEST_CASE("a numbered retry during the first attempt is reported, and so is one 
   }
 }
 
-TEST_CASE("a client without numbers is reported if it closed the first request before its reply") {
+TEST_CASE("a retry without a number is reported if the client closed the first request before its reply") {
   Slow slow;
   slow.ask(slow.http).close();
   slow.wait_until_it_knows();
@@ -197,7 +198,7 @@ TEST_CASE("a client without numbers is reported if it closed the first request b
   CHECK(review.findings()[0].message.find("sent the request again after giving up on the first one, without") == 0);
 }
 
-TEST_CASE("a stall that a client abandons and retries is its own timeout") {
+TEST_CASE("a client that abandons a stalled request and retries it is reported") {
   const Scenario stalled = scenario("stalled-before-headers");
   Gateway gateway{stalled.options()};
   stalled.mount(gateway);
@@ -212,7 +213,7 @@ TEST_CASE("a stall that a client abandons and retries is its own timeout") {
   CHECK(codes(gateway.review()) == "resent_after_own_timeout");
 }
 
-TEST_CASE("a client with one Idempotency-Key, or with other or parallel requests is not reported") {
+TEST_CASE("a client that repeats its Idempotency-Key, or sends other or parallel requests, is not reported") {
   {
     Slow slow;
     const RawConnection first = slow.ask(slow.numbered("0").with_header(key, "a"));
@@ -238,7 +239,7 @@ TEST_CASE("a client with one Idempotency-Key, or with other or parallel requests
   }
 }
 
-TEST_CASE("a stream that had begun may be closed and requested again") {
+TEST_CASE("a client may close a stream that has begun and request it again") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   Gate gate;
   gateway.chat().reply(text("a b").hold(gate, before_token(2)), text("a b"));
@@ -253,7 +254,7 @@ TEST_CASE("a stream that had begun may be closed and requested again") {
   CHECK(codes(gateway.review()) == "");
 }
 
-TEST_CASE("a retry after an error, or after a break by the gateway, is not caused by a timeout") {
+TEST_CASE("a retry after an error or after a connection that the gateway broke off is not reported") {
   for (const Reply& broken : {Reply(server_error()), text("a").fault(before_headers(), close_connection()),
                               text("a").fault(before_headers(), reset_connection())}) {
     Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -267,7 +268,7 @@ TEST_CASE("a retry after an error, or after a break by the gateway, is not cause
   }
 }
 
-// --- A key sent along with a redirect --------------------------------------------------------------------------------
+// --- A redirect followed with the key --------------------------------------------------------------------------------
 
 /// Two gateways with different keys; the first redirects to the second.
 struct Moved {
@@ -283,7 +284,7 @@ struct Moved {
   Http there = Http("127.0.0.1", to.port(), gateway.api_key());
 };
 
-TEST_CASE("both gateways report a key that a client sends along with a redirect") {
+TEST_CASE("both gateways report a client that follows a redirect with its key") {
   Moved moved;
   CHECK(Http(moved.gateway).chat().status == 307);
   CHECK(codes(moved.gateway.review()) == "");
@@ -320,7 +321,7 @@ TEST_CASE("a client with no key, another key or another request is not reported 
   CHECK(codes(moved.to.review().without("request_refused")) == "");
 }
 
-TEST_CASE("a redirect from POST to GET sends the key too, and all names of this machine are equal") {
+TEST_CASE("a key sent after a redirect from POST to GET, or to another name of this machine, is reported") {
   Moved moved(303, "/v1/models");
   CHECK(Http(moved.gateway).chat().status == 303);
   moved.there.get("/v1/models");
@@ -335,7 +336,7 @@ TEST_CASE("a redirect from POST to GET sends the key too, and all names of this 
   CHECK(codes(gateway.review()) == "key_sent_to_other_origin");
 }
 
-TEST_CASE("a redirect within a gateway, or to a stopped one, is no mistake") {
+TEST_CASE("following a redirect within one gateway or to a destroyed gateway is not a mistake") {
   auto gone = std::make_unique<Gateway>(Moved::quiet());
   Gateway gateway{Moved::quiet()};
   const Http http(gateway);

@@ -1,4 +1,4 @@
-// Mistakes of clients: each finding with a client that triggers it and one that does not.
+// Findings of review(): for each, a client that makes the mistake and a client that does not.
 
 #include <doctest/doctest.h>
 
@@ -21,11 +21,11 @@ using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// A gateway on a manual clock, and a client of one connection per request.
+/// A gateway on a manual clock, and a client with one connection per request.
 struct Wire {
   explicit Wire(Options options = {}) : gateway(options.clock(clock)) {}
 
-  /// Mounts the failure, sends a request, waits, and sends it again.
+  /// Mounts the failure, sends a request, waits, and sends it again. Returns the text of the review.
   std::string retried_after(const Failure& failure, Duration pause) {
     gateway.chat().reply(failure, text("Hello"));
     http.chat();
@@ -54,7 +54,7 @@ std::string codes(const Review& review) {
 
 // --- Retries that come too early -------------------------------------------------------------------------------------
 
-TEST_CASE("a client that returns before Retry-After gets advice") {
+TEST_CASE("the finding for a client that retries before the end of Retry-After contains advice") {
   Wire wire;
   wire.gateway.chat().reply(text("a"), text("b"), rate_limited(120s), text("Hello"));
   wire.http.chat(Json("first"));
@@ -86,7 +86,7 @@ TEST_CASE("a client that waits for Retry-After gets no finding, even if its time
         std::string::npos);
 }
 
-TEST_CASE("a client that sleeps long enough on the test's clock gets no finding") {
+TEST_CASE("a client that waits long enough on the gateway's manual clock gets no finding") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http{gateway};
@@ -111,7 +111,7 @@ TEST_CASE("retry-after-ms has precedence over Retry-After, as in the SDKs") {
       "the header says before retrying.");
 }
 
-TEST_CASE("Retry-After counts with a fraction and for every failure, and not with an invalid value") {
+TEST_CASE("Retry-After counts for every failure and with a fraction, but not with an invalid value") {
   CHECK(Wire{}.retried_after(rate_limited(1500ms), 1400ms).find("Retry-After was 1.5 s.") != std::string::npos);
   CHECK(Wire{}.retried_after(service_unavailable().retry_after(3s), 1s).find("Retry-After was 3 s.") !=
         std::string::npos);
@@ -127,7 +127,7 @@ TEST_CASE("Retry-After counts with a fraction and for every failure, and not wit
 }
 
 TEST_CASE("a date in Retry-After is judged to the second") {
-  // Ahead of the machine's clock, so the date is never in a client's past.
+  // The gateway's clock is ahead of the machine's, so the date is never in a client's past.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   const auto retried = [&](Duration pause) {
     ManualClock clock{TimePoint{start}};
@@ -161,7 +161,7 @@ TEST_CASE("a date in Retry-After counts in every supported year, including the f
     CAPTURE(date);
     CHECK(retried(date).substr(0, finding.size()) == finding);
   }
-  // Past dates, and invalid ones.
+  // Past dates and invalid dates request no wait.
   for (const char* date :
        {"Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 01 Jan 2201 00:00:00 GMT",
         "Wed, 00 Jan 2200 00:00:00 GMT", "Wed, 32 Jan 2200 00:00:00 GMT", "Wed, 01 Jan 2200 24:00:00 GMT",
@@ -172,11 +172,11 @@ TEST_CASE("a date in Retry-After counts in every supported year, including the f
   }
 }
 
-TEST_CASE("a date in the client's past requires no wait, whatever the test's clock shows") {
+TEST_CASE("a date in the client's past requires no wait, for any time on the gateway's clock") {
   CHECK(Wire{}.retried_after(rate_limited().retry_after_date(60s), 0s) == two);
 }
 
-TEST_CASE("a client that really sleeps gets no finding although the test's clock is stopped") {
+TEST_CASE("a client that really sleeps gets no finding although the gateway's clock is stopped") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited().retry_after_ms(50ms), text("Hello"));
   wire.http.chat();
@@ -186,7 +186,7 @@ TEST_CASE("a client that really sleeps gets no finding although the test's clock
   CHECK(wire.gateway.review().message() == two);
 }
 
-TEST_CASE("the gateway's own limit is judged like a scripted one") {
+TEST_CASE("retries after the gateway's own rate limit are judged like those after a scripted 429") {
   Wire wire{Options{}.limit(1, 10s)};
   wire.http.chat();
   wire.http.chat();
@@ -217,7 +217,7 @@ TEST_CASE("retrying a permanent error is a finding") {
   }
 }
 
-TEST_CASE("retrying a temporary error, or as the response requests, is not") {
+TEST_CASE("retrying a temporary error, or a response that asks for a retry, is not a finding") {
   for (const Failure& failure :
        {not_found(), request_timeout(), conflict(), rate_limited(), server_error(), overloaded(),
         mock_gateway::failure(402, "payment_pending", "Wait."), bad_request().should_retry(true)}) {
@@ -226,7 +226,7 @@ TEST_CASE("retrying a temporary error, or as the response requests, is not") {
   }
 }
 
-TEST_CASE("documented failures count too: a wrong key twice, but not two wrong keys") {
+TEST_CASE("sending the same wrong key twice is a retry of a final error, sending two wrong keys is not") {
   Wire wire;
   wire.http.with_key("sk-wrong").chat();
   wire.http.with_key("sk-wrong-as-well").chat();
@@ -237,9 +237,9 @@ TEST_CASE("documented failures count too: a wrong key twice, but not two wrong k
   CHECK(wire.gateway.review().findings()[0].exchanges == std::vector<std::uint64_t>{1, 4});
 }
 
-// --- Requests that are no retries ------------------------------------------------------------------------------------
+// --- Requests that are not retries -----------------------------------------------------------------------------------
 
-TEST_CASE("a request after the test has enabled its key is not a retry") {
+TEST_CASE("a request is not a retry if the test has enabled its key in between") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("billing service");
   const Http http = wire.http.with_key(key.secret);
@@ -250,7 +250,7 @@ TEST_CASE("a request after the test has enabled its key is not a retry") {
   CHECK(wire.gateway.review().message() == two);
 }
 
-TEST_CASE("a change of stubs or forced failures between two requests makes them different") {
+TEST_CASE("a request is not a retry if the test has changed stubs or forced failures in between") {
   Wire wire;
   wire.gateway.fail_next(forbidden());
   wire.http.chat();
@@ -263,7 +263,7 @@ TEST_CASE("a change of stubs or forced failures between two requests makes them 
   CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
 }
 
-TEST_CASE("the numbers of a client's attempts are trusted") {
+TEST_CASE("review() trusts the retry numbers that a client sends") {
   Wire wire;
   wire.gateway.fail_always(unauthorized());
   const auto numbered = [&](const char* number) { wire.http.with_header("x-stainless-retry-count", number).chat(); };
@@ -274,7 +274,7 @@ TEST_CASE("the numbers of a client's attempts are trusted") {
   CHECK(codes(wire.gateway.review()) == "asked_again_early retried_final_error");
 }
 
-TEST_CASE("numbered attempts of parallel calls get findings only if each is early") {
+TEST_CASE("a numbered retry of parallel calls is a finding only if it is too early for each of the calls") {
   const auto reviewed = [](Duration first_pause, Duration second_pause) {
     Wire wire;
     wire.gateway.chat().reply(rate_limited(2s));
@@ -322,7 +322,7 @@ TEST_CASE("parallel calls that hit a limit get no finding if each waits, in any 
   CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
 }
 
-TEST_CASE("calls that are refused together and return together in time get no finding") {
+TEST_CASE("calls that are refused together get no finding if they retry together in time") {
   Wire wire;
   wire.gateway.fail_next(rate_limited(60s), 3);
   for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 429);
@@ -331,7 +331,7 @@ TEST_CASE("calls that are refused together and return together in time get no fi
   CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
 }
 
-TEST_CASE("a client that repeatedly returns at once gets a finding each time") {
+TEST_CASE("a client that retries at once several times gets a finding each time") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   for (int i = 0; i < 3; ++i) wire.http.chat();
@@ -340,7 +340,7 @@ TEST_CASE("a client that repeatedly returns at once gets a finding each time") {
         "header says before retrying. (1 more like it, the last in exchange 3)");
 }
 
-TEST_CASE("a retry on the same connection is a retry") {
+TEST_CASE("a retry on the same connection is recognized") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   const Http http = wire.http.keep_alive();
@@ -348,7 +348,7 @@ TEST_CASE("a retry on the same connection is a retry") {
   CHECK(codes(wire.gateway.review()) == "retry_after_ignored retry_after_ignored");
 }
 
-TEST_CASE("a response that never arrived forbids nothing") {
+TEST_CASE("a retry after a response that never arrived is allowed") {
   Wire wire;
   wire.gateway.chat().reply(Reply(rate_limited(60s)).fault(before_headers(), reset_connection()), text("Hello"));
   wire.http.allow_incomplete().chat();
@@ -366,7 +366,7 @@ Json result(const char* id) { return {{"role", "tool"}, {"tool_call_id", id}, {"
 Json said(const char* role) { return {{"role", role}, {"content", "Hi"}}; }
 Json conversation(const std::vector<Json>& messages) { return Json{{"messages", messages}}; }
 
-TEST_CASE("a tool call that is not followed by its result is a finding") {
+TEST_CASE("a tool call without its result is a finding") {
   CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), said("user")})) ==
         "tool_call_unanswered (exchange 1): messages[1].tool_calls: no tool message before messages[2] answers \"a\". "
         "Send each call's result right after the call.");
@@ -415,7 +415,7 @@ TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
 }
 
 TEST_CASE("a stream that its client closes at [DONE], or that ends there, gets no finding") {
-  // If the machine paused, the client did too, and was late.
+  // Repeats the test if the machine paused, because the client was late then.
   bool paused = true;
   for (int i = 0; i < 20 && paused; ++i) {
     Gateway gateway;
@@ -457,7 +457,7 @@ TEST_CASE("a client that stops reading without closing gets a finding; one that 
     client.send(Http{gateway}.format_chat({{"stream", true}}));
     REQUIRE(client.receive_until("HTTP/1.1 200").found);
   }
-  REQUIRE(gateway.journal().wait_until_idle(10s));  // review() itself waits a second at most
+  REQUIRE(gateway.journal().wait_until_idle(10s));  // review() itself waits for at most a second
   CHECK(gateway.review().message() == one);
 }
 
@@ -485,7 +485,7 @@ TEST_CASE("a key in the body is a finding, whether or not it is the gateway's") 
   CHECK(codes(wire.gateway.review()) == "key_in_body");
 }
 
-TEST_CASE("a key is found in every place, even among words that only contain a short key") {
+TEST_CASE("a key is found anywhere, even a short key among words that only contain it") {
   Wire wire;
   wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
   const std::string key = wire.gateway.api_key();
@@ -536,7 +536,7 @@ TEST_CASE("a key used by different products is a finding") {
   CHECK(wire.gateway.review().message().find("\"OpenAI/JS 6.1\" and 1 more. Create") != std::string::npos);
 }
 
-TEST_CASE("parts of a service that share a product with another part count as one user of a key") {
+TEST_CASE("User-Agents that share a product count as one user of a key") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("service");
   const Http http = wire.http.with_key(key.secret);
@@ -549,7 +549,7 @@ TEST_CASE("parts of a service that share a product with another part count as on
         "for each service.");
 }
 
-TEST_CASE("other versions, SDK parts, keys or missing names are no other user of a key") {
+TEST_CASE("another version, SDK part or key, or a missing User-Agent, does not count as another user of a key") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("other");
   for (const char* agent : {"OpenAI/Python 3.54.0", "AsyncOpenAI/Python 3.54.0", "OpenAI/Python 3.55.0", ""}) {
@@ -566,7 +566,7 @@ TEST_CASE("other versions, SDK parts, keys or missing names are no other user of
 
 // --- Bodies ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("accepted fields that should be changed are in the review") {
+TEST_CASE("a review lists accepted fields that the client should change") {
   CHECK(Wire{}.reviewed({{"user", "u"}}) == "unknown_field (exchange 1): user: not a documented field; leave it out.");
   CHECK(Wire{}.reviewed({{"stop", "x"}}) ==
         "stop_as_string (exchange 1): stop: documented as an array; send [\"…\"] in place of the string.");
@@ -585,7 +585,7 @@ TEST_CASE("accepted fields that should be changed are in the review") {
   CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
 }
 
-TEST_CASE("a request with documented fields only gets no finding") {
+TEST_CASE("a request with only documented fields gets no finding") {
   Wire wire;
   CHECK(wire.reviewed({{"stop", {"x"}}, {"temperature", 1}, {"seed", 7}}) == one);
   wire.http.stream({{"stream_options", {{"include_usage", true}}}, {"top_p", 1}});
@@ -594,7 +594,7 @@ TEST_CASE("a request with documented fields only gets no finding") {
 
 // --- The review ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("each finding has its documented severity, and three kinds fail no review") {
+TEST_CASE("each finding has its documented severity, and three kinds of findings fail no review") {
   Wire wire{Options{}.any_model().acceptance(Acceptance().with(Extension::openai_fields))};
   wire.gateway.chat().reply("Hello");
   for (const char* const said : {"limited", "called anew"})
@@ -623,8 +623,8 @@ TEST_CASE("each finding has its documented severity, and three kinds fail no rev
   std::map<std::string, std::string> found;
   for (const Finding& finding : wire.gateway.review().findings())
     found[finding.code] = to_string(finding.severity) + (finding.fails_review ? "" : ", fails no review");
-  // stream_left_open, stream_abandoned, pipelined_request and the four findings of retry_findings_test.cpp have their
-  // own tests.
+  // Missing here, with their own tests: stream_left_open, stream_abandoned, pipelined_request and the four findings of
+  // retry_findings_test.cpp.
   const std::map<std::string, std::string> documented = {{"request_refused", "error"},
                                                          {"retry_after_ignored", "error"},
                                                          {"retried_final_error", "error"},
@@ -648,7 +648,7 @@ TEST_CASE("each finding has its documented severity, and three kinds fail no rev
   CHECK(found.size() + 7 == finding_codes().size());
 }
 
-TEST_CASE("a repeated finding is counted instead of printed again") {
+TEST_CASE("a repeated finding is counted, not printed again") {
   Wire wire;
   wire.http.chat({{"user", "a"}});
   CHECK(wire.gateway.review().message() == "unknown_field (exchange 1): user: not a documented field; leave it out.");
@@ -672,7 +672,7 @@ TEST_CASE("findings come in the order of exchanges") {
   CHECK(codes(wire.gateway.review()) == "unknown_field unknown_field retry_after_ignored stop_as_string");
 }
 
-TEST_CASE("codes can be disabled, in the options and for one review") {
+TEST_CASE("a test can disable findings by code, in the options or for one review") {
   Wire wire{Options{}.without_finding("unknown_field")};
   wire.http.chat({{"user", "u"}, {"stop", "x"}});
   const Review review = wire.gateway.review();
@@ -682,7 +682,7 @@ TEST_CASE("codes can be disabled, in the options and for one review") {
   CHECK_FALSE(review.without("unknown_field"));
 }
 
-TEST_CASE("codes disabled in the options are disabled for the review of one test too") {
+TEST_CASE("codes disabled in the options are also disabled in a review of one key or header") {
   Wire wire{Options{}.without_finding("unknown_field").without_finding("stop_as_string")};
   const CreatedKey mine = wire.gateway.keys().create("mine");
   const Http http = wire.http.with_key(mine.secret).with_header("x-test", "7");
@@ -740,7 +740,7 @@ TEST_CASE("a review reports open exchanges, and waits only for its own") {
   REQUIRE(client.receive_until("\"a\"").found);
   CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
-  // For one of its own open exchanges, it would wait a second.
+  // If one of its own exchanges were open, review() would wait for a second.
   CHECK(is_within(
       1s, [&] { return time_of([&] { CHECK(wire.gateway.review(mine.id).open() == 0); }); }, 1));
 }

@@ -1,5 +1,5 @@
-// Requests that match no stub: the closest stubs, condition by condition, in the response, the journal and verify();
-// and the test's policy for such requests.
+// Requests that match no stub. The response, the journal and verify() explain the closest stubs condition by condition.
+// An option decides what such requests get.
 
 #include <cstdint>
 #include <stdexcept>
@@ -77,14 +77,14 @@ TEST_CASE("a matching stub is reported with the reason why it did not answer") {
     CHECK(http.chat().error_code() == "no_stub_matched");
     return gateway.journal().last().decision().detail;
   };
-  SUBCASE("exhausted") {
+  SUBCASE("it is exhausted") {
     const Stub where_stub = gateway.chat().named("once").when(user_says("Hi")).times(2).reply("x");
     const std::string where = at(where_stub.where().line);
     http.chat();
     http.chat();
     CHECK(diagnosis() == "  user: \"Hi\"\nclosest: \"once\" " + where + ", exhausted after 2 calls");
   }
-  SUBCASE("its sequence has ended, and older stubs are not tried") {
+  SUBCASE("its sequence has ended, so that older stubs are not tried") {
     const Stub older = gateway.chat().reply("older");
     const Stub refusing = gateway.chat().named("short").when(user_says("Hi")).reply("x", then_nothing_more());
     CHECK(http.ask("Hi") == "x");
@@ -92,7 +92,7 @@ TEST_CASE("a matching stub is reported with the reason why it did not answer") {
                              ", nothing more after 1 call\nnext: " + older.title() + ", older");
     CHECK(http.ask("hello") == "older");
   }
-  SUBCASE("a scenario in another state") {
+  SUBCASE("its scenario is in another state") {
     const Stub where_stub = gateway.chat().named("later").in_state("login", "expired").reply("x");
     const std::string where = at(where_stub.where().line);
     CHECK(diagnosis() ==
@@ -100,7 +100,7 @@ TEST_CASE("a matching stub is reported with the reason why it did not answer") {
     gateway.set_state("login", "expired");
     CHECK(http.ask("Hi") == "x");
   }
-  SUBCASE("another state of any of several scenarios") {
+  SUBCASE("any of its scenarios is in another state") {
     const Stub stub = gateway.chat().in_state("a", "on").in_state("b", "on").in_state("c", "on").reply("x");
     const auto closest = [&](const std::string& machine) {
       return "  user: \"Hi\"\nclosest: " + stub.title() + ", state machine \"" + machine +
@@ -118,7 +118,7 @@ TEST_CASE("a matching stub is reported with the reason why it did not answer") {
   }
 }
 
-TEST_CASE("five tools of a request are listed, and the others counted") {
+TEST_CASE("five tools of a request are listed, and the others are counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when(user_says("nothing of the kind")).reply("x");
   const std::vector<std::string> told = {"",
@@ -138,7 +138,7 @@ TEST_CASE("five tools of a request are listed, and the others counted") {
   }
 }
 
-TEST_CASE("at most three stubs are listed, the closest first, and the others counted") {
+TEST_CASE("at most three stubs are listed, the closest first, and the others are counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   for (const char* name : {"a", "b", "c", "d"}) gateway.chat().named(name).when(user_says(name)).reply("x");
   const std::string where = at(__LINE__ - 1);
@@ -163,7 +163,7 @@ TEST_CASE("at most three stubs are listed, the closest first, and the others cou
             "and 2 more, further away");
 }
 
-TEST_CASE("three stubs are listed without a count of others, a fourth is counted") {
+TEST_CASE("three stubs are listed without a count of others; a fourth stub is counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   for (int stubs = 1; stubs <= 4; ++stubs) {
     CAPTURE(stubs);
@@ -212,7 +212,7 @@ TEST_CASE("a predicate runs once during matching, and never for a report") {
   CHECK(asked == 1);
 }
 
-TEST_CASE("the test's policy decides about unmatched requests") {
+TEST_CASE("an option decides what unmatched requests get") {
   SUBCASE("allowed: they are refused without a problem") {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
     gateway.chat().when(user_says("a")).reply("x");
@@ -229,8 +229,8 @@ TEST_CASE("the test's policy decides about unmatched requests") {
   }
 }
 
-TEST_CASE("unmatched requests of one test do not hide those of another, and allowed ones are not counted") {
-  SUBCASE("another key") {
+TEST_CASE("unmatched requests are counted for each test, and only if they are problems") {
+  SUBCASE("many requests with one key do not hide a request with another key") {
     Gateway gateway{Options{}.verify_on_destruction(false)};
     gateway.chat().when(user_says("a")).reply("x");
     const CreatedKey mine = gateway.keys().create("mine");
@@ -239,7 +239,7 @@ TEST_CASE("unmatched requests of one test do not hide those of another, and allo
     Http(gateway).with_key(mine.secret).chat("b");
     CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmatched});
   }
-  SUBCASE("allowed") {
+  SUBCASE("allowed requests are no problems") {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
     gateway.chat().when(user_says("a")).reply("x");
     const Http http = Http(gateway).keep_alive();
@@ -248,7 +248,7 @@ TEST_CASE("unmatched requests of one test do not hide those of another, and allo
   }
 }
 
-TEST_CASE("next to the refusing stub, one with unmet conditions is not reported as skipped") {
+TEST_CASE("a stub with unmet conditions is not reported as skipped because of a stub with nothing more") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("fits").reply("x");
   gateway.chat().named("differs").when(user_says("bye")).reply("x");
@@ -266,7 +266,7 @@ TEST_CASE("next to the refusing stub, one with unmet conditions is not reported 
   CHECK(line_of("refuses").find("older") == std::string::npos);
 }
 
-TEST_CASE("next to the refusing stub, matching stubs are reported with why they were not tried") {
+TEST_CASE("matching stubs after a stub with nothing more are reported with why they were not tried") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("older").reply("x");
   gateway.chat().named("refuses").reply("x", then_nothing_more());
@@ -280,7 +280,7 @@ TEST_CASE("next to the refusing stub, matching stubs are reported with why they 
         std::vector<std::string>{"refuses: nothing more after 1 call", "lower: lower priority", "older: older"});
 }
 
-TEST_CASE("conditions that belong together stay together in a report") {
+TEST_CASE("a report shows how conditions are grouped") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when((model_is("mock-model") && user_says("a")) || user_says("b")).reply("x");
   CHECK(Http(gateway).chat().status == 422);
@@ -294,7 +294,7 @@ TEST_CASE("conditions that belong together stay together in a report") {
         "    ✘ user text contains \"b\"    actual \"Hi\"");
 }
 
-TEST_CASE("the diagnostic header is short plain ASCII for any name of a stub") {
+TEST_CASE("the diagnostic header is short printable ASCII for any stub name") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   std::string name;
   for (int i = 0; i < 300; ++i) name += "é\r\n";

@@ -1,6 +1,6 @@
-// Problems that verify() reports: unmet expectations, exceptions of functions, faults that were not reached, and more;
-// and the destructor, which reports them if the test does not call verify(). unmatched_test.cpp tests requests that
-// match no stub.
+// Problems that verify() reports, such as unmet expectations, exceptions of functions and faults that were not reached.
+// If the test does not call verify(), the destructor reports them. unmatched_test.cpp tests requests that match no
+// stub.
 
 #include <chrono>
 #include <future>
@@ -28,7 +28,7 @@ inline std::string at(int line) { return "(verify_test.cpp:" + std::to_string(li
 
 using Kind = Problem::Kind;
 
-TEST_CASE("an expectation is met by that many calls, and reported otherwise") {
+TEST_CASE("an expectation is met by the exact number of calls, and reported otherwise") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -74,12 +74,12 @@ TEST_CASE("an expectation can be a range") {
   CHECK_NOTHROW(static_cast<void>(gateway.chat().expect(at_most(0))));
 }
 
-TEST_CASE("a stub without calls because another answered says so") {
+TEST_CASE("the report of an uncalled stub names the stub that answered instead") {
   Gateway gateway;
   const Http http(gateway);
   const Stub wanted_stub = gateway.chat().named("wanted").when(user_says("Hi")).expect(at_least(1)).reply("x");
   const std::string wanted = at(wanted_stub.where().line);
-  SUBCASE("a newer one") {
+  SUBCASE("a newer stub") {
     const Stub where_stub = gateway.chat().named("catch-all").reply("y");
     const std::string where = at(where_stub.where().line);
     http.chat();
@@ -88,7 +88,7 @@ TEST_CASE("a stub without calls because another answered says so") {
                                             "  exchange 1 matches this stub, but \"catch-all\" " +
                                             where + " answered: it is newer");
   }
-  SUBCASE("one of a higher priority") {
+  SUBCASE("a stub with a higher priority") {
     const Stub where_stub = gateway.chat().named("first").priority(1).reply("y");
     const std::string where = at(where_stub.where().line);
     http.chat();
@@ -181,7 +181,7 @@ TEST_CASE("a stub that must never be called refuses requests and reports them") 
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1).never()), GatewayError);
 }
 
-TEST_CASE("a request that breaks a should() condition still gets its reply, and is reported") {
+TEST_CASE("a request that breaks a should() condition gets its reply but is reported") {
   Gateway gateway;
   const Stub where_stub =
       gateway.chat().named("cool").should(temperature_is(between(0, 0.5)), stream_is(false)).reply("x");
@@ -277,7 +277,7 @@ TEST_CASE("a hold or split that the reply did not reach is reported") {
   CHECK(verification.message() ==
         "2 problems\n\n" + head + "  hold before token 3" + ended + "\n\n" + head + "  hold before event 9" + ended);
 
-  // A plain reply has no events, so it is held before any of them.
+  // A plain reply has no events, so a hold before any event takes effect.
   gateway.reset();
   gateway.chat().reply(text("one two").hold(gate, before_token(3)).hold(gate, before_event(9)));
   CHECK(http.chat().status == 200);
@@ -290,7 +290,7 @@ TEST_CASE("a hold or split that the reply did not reach is reported") {
   CHECK(kinds(whole) == std::vector<Kind>{Kind::place_not_reached});
   CHECK(whole.message().find("  split write after 100000 bytes: the reply ended after 2 tokens") != std::string::npos);
 
-  // Reached places are no problem, nor are places that an earlier fault made unreachable.
+  // A reached place is not a problem, nor is a place that an earlier fault made unreachable.
   gateway.reset();
   gateway.chat().reply(text("one two").split_write(10));
   CHECK(http.chat().status == 200);
@@ -302,7 +302,7 @@ TEST_CASE("a hold or split that the reply did not reach is reported") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a reply as long as its first write is not split, but one byte more is") {
+TEST_CASE("a reply as long as its first write is not split, but a reply with one byte more is") {
   const std::pair<Reply, bool> rows[] = {{text("one two"), false},
                                          {text("one two"), true},
                                          {raw_reply(200, "one two"), false},
@@ -378,7 +378,7 @@ TEST_CASE("tests that share a gateway are separated by key, in stubs and in veri
   CHECK(gateway.journal().last().decision().detail.find(mine.id) == std::string::npos);
   CHECK(gateway.verify(mine.id));
   CHECK(kinds(gateway.verify("other")) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
-  // A key without stubs gets the default reply, as without any stub.
+  // A key without stubs gets the default reply, as if the gateway had no stubs.
   CHECK(Http(gateway).chat("a").status == 200);
   CHECK(gateway.journal().in(mine.id).size() == 1);
   CHECK_FALSE(gateway.verify());
@@ -464,20 +464,22 @@ TEST_CASE("a test can check that connections are reused") {
   CHECK(gateway.journal().connections() == 2);
 }
 
-TEST_CASE("a stub belongs to a test, however its key is named, combined or described") {
+TEST_CASE("a stub for a key belongs to that key's test in every way to write the condition") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey mine = gateway.keys().create("mine");
   SUBCASE("combined with another matcher") {
     gateway.chat().when(key_is(mine.id) && user_says("x")).expect(1).reply("x");
   }
-  SUBCASE("as the second") { gateway.chat().when(header_is("x-test", "1"), key_is(mine.id)).expect(1).reply("x"); }
-  SUBCASE("by its description") { gateway.chat().when(key_is("mine")).expect(1).reply("x"); }
+  SUBCASE("as the second matcher") {
+    gateway.chat().when(header_is("x-test", "1"), key_is(mine.id)).expect(1).reply("x");
+  }
+  SUBCASE("by the description of the key") { gateway.chat().when(key_is("mine")).expect(1).reply("x"); }
   CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmet_expectation});
   CHECK(kinds(gateway.verify("mine")) == std::vector<Kind>{Kind::unmet_expectation});
   CHECK(Http(gateway).chat().status == 200);  // the default reply: the stub is not for this key
 }
 
-TEST_CASE("a scope that covers nothing is refused") {
+TEST_CASE("a scope that cannot cover any request throws") {
   Gateway gateway;
   CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
@@ -488,7 +490,7 @@ TEST_CASE("a scope that covers nothing is refused") {
   CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
 }
 
-TEST_CASE("contradicting options are refused where they are written") {
+TEST_CASE("contradicting options throw at once") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.chat().expect(3).times(2).reply("x"), GatewayError);
   CHECK_THROWS_AS(gateway.chat().expect(at_least(3)).reply("x", then_nothing_more()), GatewayError);
@@ -501,11 +503,11 @@ TEST_CASE("contradicting options are refused where they are written") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("the reason why a stub was not called is that of the time of the request") {
+TEST_CASE("the reason why a stub was not called is the one when the request came") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http(gateway);
   const Stub general = gateway.chat().reply("general");
-  SUBCASE("it came after the request") {
+  SUBCASE("the stub was mounted after the request") {
     http.chat();
     const Stub late = gateway.chat().expect(1).reply("late");
     CHECK(gateway.verify().message() == "expectation not met  " + late.title() + "  expected 1 call, got 0");
@@ -527,7 +529,7 @@ TEST_CASE("the reason why a stub was not called is that of the time of the reque
   }
 }
 
-TEST_CASE("a request that began before a reset is no problem of the next test") {
+TEST_CASE("a request that began before a reset causes no problem in the next test") {
   Gateway gateway;
   std::promise<void> begun;
   std::promise<void> go_on;
@@ -576,7 +578,7 @@ TEST_CASE("a client with sequential requests never counts as two parallel ones")
   CHECK(stub.peak_concurrency() == 1);
 }
 
-TEST_CASE("a reply function keeps its state between calls, and may hold handles of its gateway") {
+TEST_CASE("a reply function keeps its state between calls, and may own handles of its gateway") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply([count = 0](const ChatRequest&) mutable { return std::to_string(++count); });
@@ -592,7 +594,7 @@ TEST_CASE("a reply function keeps its state between calls, and may hold handles 
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a key in a text of the test's author is masked in every report") {
+TEST_CASE("a key in a text that the test wrote is masked in every report") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey key = gateway.keys().create("mine");
   gateway.chat().named("for " + key.secret).when(user_says(key.secret + "\n")).expect(1).reply("x");
@@ -606,7 +608,7 @@ TEST_CASE("a key in a text of the test's author is masked in every report") {
   }
 }
 
-/// Collects reports of destructors, instead of this program's adapter.
+/// Collects the reports of destructors. Replaces this program's adapter while it is in scope.
 class Collected {
  public:
   Collected() {
@@ -628,7 +630,7 @@ class Collected {
   detail::Reporter before_ = detail::reporter();
 };
 
-TEST_CASE("problems that the test has not read are reported by the gateway's destructor, at its line") {
+TEST_CASE("the gateway's destructor reports unread problems at the line of the gateway") {
   const Collected collected;
   const auto& reports = Collected::reports();
   SUBCASE("an unmatched request") {
@@ -645,7 +647,7 @@ TEST_CASE("problems that the test has not read are reported by the gateway's des
     CHECK(reports[0].text.find("no stub matched  POST") == 0);
     CHECK_FALSE(reports[0].unwinding);
   }
-  SUBCASE("not problems that the test has read, but later ones") {
+  SUBCASE("problems since the last verify(), but not problems that the test has read") {
     {
       Gateway gateway;
       gateway.chat().when(user_says("a")).reply("x");
@@ -693,7 +695,7 @@ TEST_CASE("problems that the test has not read are reported by the gateway's des
       if (!reports.empty()) CHECK(reports[0].text.find("2 of 3 are left") != std::string::npos);
     }
   }
-  SUBCASE("a discarded result does not count as read") {
+  SUBCASE("problems of a verify() whose result was discarded") {
     {
       Gateway gateway;
       gateway.chat().when(user_says("a")).expect(1).reply("x");
@@ -701,7 +703,7 @@ TEST_CASE("problems that the test has not read are reported by the gateway's des
     }
     CHECK(reports.size() == 1);
   }
-  SUBCASE("during an exception") {
+  SUBCASE("problems during an exception") {
     const auto throwing = [] {
       Gateway gateway;
       gateway.chat().expect(1).reply("x");
@@ -711,7 +713,7 @@ TEST_CASE("problems that the test has not read are reported by the gateway's des
     REQUIRE(reports.size() == 1);
     CHECK(reports[0].unwinding);
   }
-  SUBCASE("a request during stop() counts too, and a moved gateway reports once") {
+  SUBCASE("problems of a moved gateway once") {
     {
       Gateway gateway;
       gateway.chat().expect(1).reply("x");
@@ -742,7 +744,7 @@ TEST_CASE("problems that the test has not read are reported by the gateway's des
   }
 }
 
-TEST_CASE("no report contains a secret or exceeds the limits of its parts") {
+TEST_CASE("a report contains no secret and keeps the limits of its parts") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey key = gateway.keys().create("\"quoted\"\nkey");
   gateway.chat().named("long").when(user_says(equals(std::string(5000, 'x')))).reply("x");

@@ -1,4 +1,4 @@
-// Faults of a connection before a request, queues of faults, and what the gateway knows about a client that leaves.
+// Faults of a connection before a request, the queue of faults, and the record of a client that leaves.
 // request_faults_test.cpp tests faults around a request.
 
 #include <arpa/inet.h>
@@ -35,7 +35,7 @@ using test_support::time_of;
 
 constexpr int repeats = 10;
 
-/// Returns 0, or the error of a connection to this address.
+/// Connects to the gateway. Returns 0 or the error number.
 int connect_error(const Gateway& gateway) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -73,7 +73,7 @@ TEST_CASE("a connection is reset on accept, and the next one is served") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a connection is closed on accept with a FIN, whether or not its client sends") {
+TEST_CASE("a connection is closed on accept with a FIN, even if its client sends") {
   Gateway gateway;
   const Http http(gateway);
   for (int run = 0; run < repeats; ++run) {
@@ -89,7 +89,7 @@ TEST_CASE("a connection is closed on accept with a FIN, whether or not its clien
   CHECK(hits(gateway).size() == 3 * repeats);
 }
 
-TEST_CASE("the port is not HTTP: the client gets all garbage, then FIN") {
+TEST_CASE("a client that connects to a port without HTTP gets all the garbage and then FIN") {
   Gateway gateway;
   const Http http(gateway);
   const std::string binary("\0\xff\x16\x03garbage", 11);
@@ -163,7 +163,7 @@ TEST_CASE("reset() opens the port, and a gateway with a closed port stops as fas
 
 // --- When reused -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("an idle connection ends as the first byte of its next request arrives") {
+TEST_CASE("an idle connection ends when the first byte of its next request arrives") {
   for (int run = 0; run < repeats; ++run) {
     for (const bool resets : {false, true}) {
       CAPTURE(resets);
@@ -174,7 +174,7 @@ TEST_CASE("an idle connection ends as the first byte of its next request arrives
       connection.send(http.format_chat());
       CHECK(connection.receive_response().status == 200);
       CHECK(hits(gateway).empty());
-      // The first byte alone triggers the fault.
+      // One byte suffices to trigger the fault.
       connection.send(run % 2 == 0 ? "P" : http.format_chat());
       const auto received = connection.receive_all();
       CHECK(received.bytes == "");
@@ -200,7 +200,7 @@ TEST_CASE("a fault on reuse also applies to an already idle connection, but not 
   CHECK(idle.receive_all().end == End::fin);
 }
 
-/// A connection whose first reply is unread when its second request triggers the fault.
+/// Returns a connection whose second request triggers the fault while the first reply is unread.
 inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& fault) {
   gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
   gateway.next_connection(fault);
@@ -213,7 +213,7 @@ inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& faul
   return connection;
 }
 
-TEST_CASE("a connection that is reset when reused has delivered its first reply, however late it is read") {
+TEST_CASE("a connection that is reset when reused delivers its first reply to a client that reads late") {
   for (int run = 0; run < repeats; ++run) {
     Gateway gateway;
     RawConnection connection = reused_unread(gateway, reset_when_reused());
@@ -222,10 +222,11 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
   }
 }
 
-TEST_CASE("a connection that is closed when reused shows that after its first reply, however late it is read") {
+TEST_CASE(
+    "a connection that is closed when reused shows the first reply and then the close to a client that reads late") {
   Gateway gateway{Options{}.write_timeout(100ms)};
   RawConnection connection = reused_unread(gateway, close_when_reused());
-  // Longer than the gateway waits for the client to read.
+  // Waits longer than the gateway waits for the client to read.
   const auto hit = std::chrono::steady_clock::now();
   test_support::eventually([&] { return std::chrono::steady_clock::now() - hit >= 300ms; });
   CHECK(connection.receive_response().complete);
@@ -234,7 +235,7 @@ TEST_CASE("a connection that is closed when reused shows that after its first re
 
 // --- The queue -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("faults are used first in, first out: the first waits for a connection at its moment") {
+TEST_CASE("faults are used first in, first out: the first fault waits for a connection at its moment") {
   Gateway gateway;
   const Http http(gateway);
   gateway.next_connection(unsolicited_continue());
@@ -287,14 +288,14 @@ TEST_CASE("a fault for every connection lasts until it is cleared, after the que
   Gateway gateway;
   const Http http(gateway);
   gateway.every_connection(close_on_accept());
-  gateway.every_connection(reset_on_accept());  // replaces the other fault of the same moment
+  gateway.every_connection(reset_on_accept());  // replaces the fault for the same moment
   gateway.next_connection(garbage_on_accept("SSH"));
   CHECK(seen(gateway).bytes == "SSH");
   for (int run = 0; run < repeats; ++run) CHECK(seen(gateway).end == End::reset);
   CHECK(hits(gateway).size() == repeats + 1);
   gateway.clear_connection_faults();
   CHECK(http.chat().status == 200);
-  // Reuse of a connection is a separate moment, and so is its request.
+  // The reuse of a connection and its request are separate moments.
   gateway.every_connection(unsolicited_continue());
   gateway.every_connection(reset_when_reused());
   for (int run = 0; run < repeats; ++run) {
@@ -307,7 +308,7 @@ TEST_CASE("a fault for every connection lasts until it is cleared, after the que
   }
   gateway.reset();
   CHECK(http.chat().status == 200);
-  // Clearing also removes queued faults, without a problem in verify().
+  // Clearing also removes queued faults. verify() does not report them as unused.
   gateway.next_connection(reset_on_accept());
   gateway.every_connection(reset_on_accept());
   gateway.clear_connection_faults();
@@ -315,7 +316,7 @@ TEST_CASE("a fault for every connection lasts until it is cleared, after the que
   CHECK(gateway.verify());
 }
 
-TEST_CASE("impossible faults are refused where they are written") {
+TEST_CASE("setting an impossible connection fault throws") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.next_connection(reset_on_accept(), 0), GatewayError);
   CHECK_THROWS_AS(garbage_on_accept(""), GatewayError);
@@ -337,7 +338,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   }
   connection.send(fault.failure() ? head_of(request) : request);
   REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
-  // Large faults are sent until the system's buffers are full.
+  // Waits until the bytes of a large fault fill the system's buffers.
   int arrived = 0;
   int times_the_same = 0;
   REQUIRE(test_support::eventually([&] {
@@ -350,7 +351,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
 }
 
 const std::vector<ConnectionFault>& all_faults() {
-  // More than the system's buffers. Smaller with sanitizers, which check each byte.
+  // The size exceeds the system's buffers. It is smaller with sanitizers, which check each byte.
   constexpr std::size_t large = (test_support::sanitized ? 8u : 16u) << 20;
   static const std::vector<ConnectionFault> faults = {reset_on_accept(),
                                                       close_on_accept(),
@@ -377,7 +378,7 @@ TEST_CASE("a gateway stops at once during a connection fault") {
   }
 }
 
-TEST_CASE("a slow body ends when its client leaves, and is an exchange only if it is complete") {
+TEST_CASE("a slow body ends when its client leaves, and leaves an exchange only if it is complete") {
   for (const bool whole : {false, true}) {
     for (const bool resets : {false, true}) {
       CAPTURE(whole);
@@ -400,7 +401,7 @@ TEST_CASE("a slow body ends when its client leaves, and is an exchange only if i
   }
 }
 
-TEST_CASE("a half-closing client gets the reply to its slow body") {
+TEST_CASE("a client that half-closes gets the reply to its slow body") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1, 1h));
@@ -414,7 +415,7 @@ TEST_CASE("a half-closing client gets the reply to its slow body") {
 
 // --- Actions of the client -------------------------------------------------------------------------------------------
 
-TEST_CASE("a departure has the last event, the delay, the delivered bytes and the kind of close") {
+TEST_CASE("a departure records the last event, the delay, the delivered bytes and the kind of close") {
   for (int run = 0; run < repeats; ++run) {
     for (const bool resets : {false, true}) {
       CAPTURE(resets);
@@ -466,7 +467,7 @@ TEST_CASE("a departure noticed while writing distinguishes close and reset too")
     connection.send(Http(gateway).format_chat());
     REQUIRE(gateway.journal().wait_for(1, patience));
     const Exchange exchange = gateway.journal().last();
-    // More than the client's kernel accepts; it has acknowledged the head.
+    // Waits until more is sent than the client's kernel accepts, so that it has acknowledged the head.
     REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
     // Closing with unread bytes also sends a reset.
     resets ? connection.abort() : connection.close();
@@ -491,7 +492,7 @@ TEST_CASE("the time since the last write counts from the last byte, even inside 
   REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
   clock.advance(5s);
   const std::size_t sent = exchange.bytes_sent();
-  // The client's kernel frees space a while after the client has read.
+  // Waits, because the client's kernel frees space some time after the client has read.
   REQUIRE(test_support::eventually([&] {
     connection.receive_until([](std::string_view bytes) { return bytes.size() >= 100'000; });
     return exchange.bytes_sent() > sent;

@@ -1,5 +1,5 @@
-// A fault writes its bytes in the dialect of the stream: the byte order mark before everything, and a blank line
-// between two events even if the dialect omits the final one.
+// Faults in SSE dialects. The bytes of a fault come after the byte order mark. Two events are separated by a blank
+// line, even if the dialect omits the last blank line of a stream.
 
 #include <chrono>
 #include <string>
@@ -15,7 +15,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 
-/// The body of a stream with the events {"a":1} and {"b":2}.
+/// Returns the body of a stream with the events {"a":1} and {"b":2} and this fault.
 std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Effect& effect) {
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(chunks({{{"a", 1}}, {{"b", 2}}}).sse(dialect).fault(trigger, effect));
@@ -24,7 +24,7 @@ std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Eff
 
 const Json broke{{"error", "it broke"}};
 
-TEST_CASE("an error event instead of the first event comes after the byte order mark") {
+TEST_CASE("an error event that replaces the first event comes after the byte order mark") {
   SseDialect dialect = SseDialect().byte_order_mark(true);
   CHECK(body_of(dialect, after_headers(), error_event(broke)) ==
         "\xEF\xBB\xBF"
@@ -59,7 +59,7 @@ TEST_CASE("an error event after the last event is a separate event") {
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"error\":\"it broke\"}\n");
 }
 
-TEST_CASE("an error event after the test's own bytes follows them directly") {
+TEST_CASE("an error event follows directly after raw bytes of the test") {
   const std::pair<StreamChunk, std::string> rows[] = {{raw_bytes("data: mine\n\n"), "data: mine\n\n"},
                                                       {raw_bytes("data: mi"), "data: mi"},
                                                       {event("id: 7"), "id: 7\n\n"},

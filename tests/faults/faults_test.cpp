@@ -1,7 +1,7 @@
-// Every trigger with every effect: the exact bytes that a client sees, and the exact end; which pairs are rejected, and
-// what verify() reports if a fault is not reached.
+// Every trigger with every effect: the exact bytes and end that a client sees, pairs that throw, and the reports of
+// verify() about unreached faults.
 //
-// The expected bytes are built from a reply without faults to the same request; replies are identical in every gateway.
+// The expected bytes are built from a reply to the same request without faults, which is identical in every gateway.
 
 #include <chrono>
 #include <cstddef>
@@ -35,12 +35,12 @@ using test_support::Whole;
 
 constexpr const char* noise = "\x15\x03\x01\r\nnoise";
 
-/// A trigger, and the bytes that arrive before it.
+/// A trigger, and the part of the reply that arrives before it.
 struct Point {
   Trigger trigger;
   bool head;
-  std::size_t whole;  // complete pieces
-  std::size_t part;   // bytes of the next piece
+  std::size_t whole;  // number of complete pieces
+  std::size_t part;   // number of bytes of the next piece
 };
 
 inline std::string before(const Whole& whole, const Point& point, bool announces_all = false) {
@@ -51,7 +51,7 @@ inline std::string after(const Whole& whole, const Point& point) {
   return (point.head ? "" : whole.head) + whole.from(point.whole, point.part);
 }
 
-/// Checks effects that end the connection or delay the reply: they can happen anywhere.
+/// Checks the effects that are possible at every point: those that end the connection or delay the reply.
 inline void check_everywhere(const Reply& reply, bool streamed, const std::vector<Point>& points) {
   const Whole whole = unbroken(reply, streamed);
   for (const Point& point : points) {
@@ -127,7 +127,7 @@ inline void check_truncation(const Reply& reply, bool streamed, const std::vecto
 
 // --- Streams ---------------------------------------------------------------------------------------------------------
 
-inline Reply streamed_reply() { return text("one Zürich"); }  // role, two tokens, finish, [DONE]
+inline Reply streamed_reply() { return text("one Zürich"); }  // events: role, two tokens, finish, [DONE]
 
 inline std::vector<Point> points_of_a_stream() {
   const Whole whole = unbroken(streamed_reply(), true);
@@ -155,7 +155,7 @@ TEST_CASE("a stall at the place of a truncation changes no byte") {
     CAPTURE(trigger.to_string());
     const std::string truncated = bytes_of(reply.fault(trigger, truncate()));
     CHECK(bytes_of(reply.fault(trigger, stall(open_gate)).fault(trigger, truncate())) == truncated);
-    // An earlier effect that ends the reply ends a complete chunk.
+    // If an earlier effect ends the reply instead, the chunk before it is complete.
     const std::string ended = bytes_of(reply.fault(trigger, garbage(noise)));
     CHECK(ended != truncated + noise);
     CHECK(bytes_of(reply.fault(trigger, garbage(noise)).fault(trigger, truncate())) == ended);
@@ -170,7 +170,7 @@ TEST_CASE("a truncated stream ends in the middle of an HTTP chunk") {
   check_truncation(streamed_reply(), true, points_of_a_stream());
 }
 
-TEST_CASE("a handwritten stream breaks like any other") {
+TEST_CASE("a handwritten stream breaks like a generated stream") {
   const Reply reply = chunks({{{"a", 1}}, {{"b", "é"}}, raw_bytes(": ping\n\n")});
   const Whole whole = unbroken(reply, true);
   REQUIRE(whole.pieces ==
@@ -181,7 +181,7 @@ TEST_CASE("a handwritten stream breaks like any other") {
   check_truncation(reply, false, points);
 }
 
-TEST_CASE("an error event replaces the rest; [DONE] and the terminating chunk come after it") {
+TEST_CASE("an error event replaces the rest of the stream except [DONE] and the terminating chunk") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string done = http_chunk("data: [DONE]\n\n");
   const std::string failed = unbroken(server_error(), false).pieces[0];
@@ -237,7 +237,7 @@ TEST_CASE("the next event is skipped or duplicated") {
   }
 }
 
-TEST_CASE("faults of one reply happen in order, and count its elements, not the sent ones") {
+TEST_CASE("faults of one reply happen in order, and count the reply's events, even skipped ones") {
   const Whole whole = unbroken(streamed_reply(), true);
   OneExchange on(streamed_reply()
                      .fault(after_events(1), skip_event())
@@ -266,7 +266,7 @@ TEST_CASE("for an HTTP/1.0 client the body simply ends at the cut") {
   }
 }
 
-TEST_CASE("each effect on a stream to an HTTP/1.0 client, without HTTP chunks") {
+TEST_CASE("each effect works on a stream to an HTTP/1.0 client, without HTTP chunks") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string before_it = whole.pieces[0] + whole.pieces[1];
   const std::string after_it = whole.pieces[2] + whole.pieces[3] + whole.pieces[4];
@@ -299,14 +299,14 @@ TEST_CASE("each effect on a stream to an HTTP/1.0 client, without HTTP chunks") 
   }
 }
 
-TEST_CASE("a request pipelined behind a broken one is answered only if the connection stays open") {
+TEST_CASE("a request pipelined after a broken reply is answered only if the connection stays open") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string expected = whole.up_to(2, 0);
   for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
     CAPTURE(effect.to_string());
     OneExchange on(streamed_reply().fault(after_tokens(1), effect), true, [](const std::string& request) {
       std::string many;
-      for (int i = 0; i < 200; ++i) many += request;  // more than one read of the socket returns
+      for (int i = 0; i < 200; ++i) many += request;  // exceeds what one read of the socket returns
       return many;
     });
     const auto received = on.connection.receive_all();
@@ -345,7 +345,7 @@ TEST_CASE("a client that reads late after sending more gets its complete reply, 
   }
 }
 
-TEST_CASE("a client that retries when its connection has ended finds the stub free") {
+TEST_CASE("the stub is free again when a client's connection has ended") {
   for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise), truncate()}) {
     CAPTURE(effect.to_string());
     std::promise<void> tried_again;
@@ -375,7 +375,7 @@ TEST_CASE("bytes before a close or reset reach a client that reads late") {
     connection.send(Http(gateway).format_chat());
     REQUIRE(stub.wait_for_calls(1, patience));
     const Exchange exchange = stub.last_call();
-    // The system has accepted all bytes, and the client has read none.
+    // Waits until the system has accepted all bytes. The client has read none of them.
     REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
     CHECK(exchange.outcome(20ms) == Outcome::Kind::pending);
     const auto received = connection.receive_all();
@@ -385,7 +385,7 @@ TEST_CASE("bytes before a close or reset reach a client that reads late") {
   }
 }
 
-TEST_CASE("an error event replaces the next event, even if that was to be skipped or duplicated") {
+TEST_CASE("an error event replaces the next event, even if another fault skips or duplicates that event") {
   for (const Effect& effect : {skip_event(), duplicate_event()}) {
     OneExchange on(text("a b").fault(after_tokens(1), effect).fault(after_tokens(1), error_event(server_error())),
                    true);
@@ -415,7 +415,7 @@ TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly at the s
   for (const Reply& reply : replies) {
     std::vector<Point> points = points_of_a_body(reply);
     check_everywhere(reply, false, points);
-    points.pop_back();  // at the end there is nothing to truncate
+    points.pop_back();  // truncation is impossible at the end
     check_truncation(reply, false, points);
   }
 }
@@ -441,7 +441,7 @@ TEST_CASE("a Content-Length is wrong by the requested amount, for any status") {
   }
 }
 
-TEST_CASE("several errors of a Content-Length add up, and none makes it negative") {
+TEST_CASE("several errors of a Content-Length add up, but never make it negative") {
   const auto announced = [](std::int64_t first, std::int64_t second) {
     OneExchange on(raw_reply(200, "abc")
                        .fault(before_headers(), wrong_content_length(first))
@@ -459,7 +459,7 @@ TEST_CASE("several errors of a Content-Length add up, and none makes it negative
   CHECK(announced(5, -100) == "0");
 }
 
-TEST_CASE("an error of a Content-Length is limited to its range") {
+TEST_CASE("a Content-Length with an error stays within the range of lengths") {
   const auto announced = [](std::int64_t difference) {
     OneExchange on(raw_reply(200, "abc").fault(before_headers(), wrong_content_length(difference)), false);
     return on.connection.receive_until("\r\n\r\n").bytes;
@@ -487,7 +487,7 @@ TEST_CASE("a reply without a body breaks before and after its head") {
   }
 }
 
-// --- Rejected faults, and faults that are not reached ----------------------------------------------------------------
+// --- Impossible faults and unreached faults --------------------------------------------------------------------------
 
 inline std::string refusal(const std::function<void()>& action) {
   try {
@@ -498,7 +498,7 @@ inline std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-TEST_CASE("an impossible pair is refused where it is written, with advice") {
+TEST_CASE("setting an impossible pair of trigger and effect throws with advice") {
   struct Row {
     Reply reply;
     Trigger trigger;
@@ -542,7 +542,7 @@ TEST_CASE("an impossible pair is refused where it is written, with advice") {
   }
 }
 
-TEST_CASE("impossible values of faults and dialects are refused") {
+TEST_CASE("impossible values of faults and dialects throw") {
   CHECK(refusal([] { static_cast<void>(after_bytes(0)); }) ==
         "mock_gateway: after_bytes: bytes of the body count from 1, but 0 was given");
   CHECK(refusal([] { static_cast<void>(inside_event(0, 1)); }) ==
@@ -578,7 +578,7 @@ TEST_CASE("impossible values of faults and dialects are refused") {
   CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
 }
 
-TEST_CASE("a reply in one piece accepts no pace between tokens and no dialect") {
+TEST_CASE("a pace between tokens or a dialect throws for a reply in one piece") {
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).every(1s)), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
   CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));

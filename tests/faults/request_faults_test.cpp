@@ -1,4 +1,5 @@
-// Faults around a request: unsolicited interim responses, slowly read bodies, replies before the body.
+// Faults around a request: unsolicited interim responses, bodies that the gateway reads slowly, replies before the
+// body.
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -33,7 +34,7 @@ using test_support::with_expect;
 
 constexpr int repeats = 10;
 
-TEST_CASE("an interim response comes before the reply, byte for byte, and is not part of it") {
+TEST_CASE("an interim response comes before the reply and does not change its bytes") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply("Hello.");
@@ -96,7 +97,7 @@ TEST_CASE("an interim response leaves the connection open for the next request")
   CHECK(gateway.journal().connection_hits().size() == 2);
 }
 
-TEST_CASE("a slow body is read in steps on the gateway's clock, in each framing") {
+TEST_CASE("a slow body is read in steps on the gateway's clock, with Content-Length and in chunks") {
   const std::string body = test_support::chat_body().dump();
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
@@ -135,7 +136,7 @@ TEST_CASE("a slow body is read in steps on the gateway's clock, in each framing"
   }
 }
 
-TEST_CASE("a slow body and the pace of its reply share a schedule on the manual and the instant clock") {
+TEST_CASE("the pace of a reply starts after its slow body on the manual and the instant clock") {
   const auto size = static_cast<std::chrono::seconds::rep>(test_support::chat_body().dump().size());
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
@@ -180,7 +181,7 @@ TEST_CASE("a slow body slows its sender down") {
   CHECK(gateway.journal().last().body().size() > (4u << 20));
 }
 
-TEST_CASE("the guard ends a slow body on a forgotten clock, and verify() reports it") {
+TEST_CASE("the guard ends a slow body if the test forgets to advance the clock, and verify() reports it") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1000, 1s));
@@ -191,7 +192,7 @@ TEST_CASE("the guard ends a slow body on a forgotten clock, and verify() reports
   CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
 }
 
-TEST_CASE("an early final status comes before the body, without 100 Continue, then FIN") {
+TEST_CASE("a reply before the body comes without 100 Continue, and then FIN") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
@@ -204,7 +205,7 @@ TEST_CASE("an early final status comes before the body, without 100 Continue, th
   const std::string large = http.format_chat(std::string(6u << 20, 'x'));
   for (int run = 0; run < repeats; ++run) {
     gateway.next_connection(reply_before_body(failure(413, "body_too_large", "too large")), 3);
-    // Only the headers; headers and a part of the body; a body larger than the buffers in between.
+    // Sends only the head, the head with a part of the body, or a body that exceeds the buffers.
     for (const std::string& sent : {head_of(request), request.substr(0, request.size() - 5), large}) {
       const auto received = seen(gateway, sent);
       CHECK(received.bytes == expected);
@@ -220,7 +221,7 @@ TEST_CASE("an early final status comes before the body, without 100 Continue, th
   }
 }
 
-TEST_CASE("a client that sends its body after an early status still reads the status, then the end") {
+TEST_CASE("a client that sends its body after an early reply still reads the reply and then the end") {
   Gateway gateway;
   const std::string request = with_expect(Http(gateway).format_chat());
   for (int run = 0; run < 20; ++run) {
@@ -234,8 +235,8 @@ TEST_CASE("a client that sends its body after an early status still reads the st
     connection.send(head_of(request));
     REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(run) + 1, patience));
     REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::completed);
-    // If the gateway had closed the connection, it would answer the first part with RST, and the second could not be
-    // sent.
+    // If the gateway had closed the connection, it would answer the first part of the body with RST, and sending the
+    // second part would fail.
     const std::string body = body_of(request);
     CHECK(connection.send(body.substr(0, body.size() / 2)));
     CHECK(connection.send(body.substr(body.size() / 2)));
@@ -257,7 +258,7 @@ TEST_CASE("after an early 401 the same request is answered on a new connection")
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("after an early status the body is read, and the connection serves the next request") {
+TEST_CASE("after an early reply the body is read, and the connection serves the next request") {
   Gateway gateway;
   const Http http(gateway);
   const std::string request = http.format_chat();
@@ -278,7 +279,7 @@ TEST_CASE("after an early status the body is read, and the connection serves the
       REQUIRE(gateway.journal().wait_until_idle(patience));
       CHECK(gateway.journal().last().connection_fault()->to_string() == "413 before the body, which is read then");
       CHECK(gateway.journal().last().body().empty());
-      // A body that looks like a request is not one, and the next request is answered as usual.
+      // The body looks like a request but is not answered. The next request is answered as usual.
       connection.send(rest.substr(0, 3));
       connection.send(rest.substr(3) + request);
       CHECK(connection.receive_response().status == 200);
@@ -287,7 +288,7 @@ TEST_CASE("after an early status the body is read, and the connection serves the
   }
 }
 
-TEST_CASE("the connection closes after an early status if the body's end is unknown") {
+TEST_CASE("the connection closes after an early reply if the end of the body is unknown") {
   Gateway gateway{Options{}.max_body(1000)};
   const std::string request = Http(gateway).format_chat();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n";
@@ -299,7 +300,7 @@ TEST_CASE("the connection closes after an early status if the body's end is unkn
     CHECK(received.bytes.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(received.end == End::fin);
   }
-  // Only the chunks show that this body is too long, or invalid.
+  // The first chunk shows that this body is too long or invalid.
   for (const char* const chunks : {"3e9\r\n", "zz\r\n"}) {
     CAPTURE(chunks);
     gateway.next_connection(reply_then_read_body(unauthorized()));

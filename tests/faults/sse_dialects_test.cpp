@@ -1,6 +1,6 @@
 // The exact bytes of replies: each SSE dialect, pings, gzip, and the number of writes.
 //
-// The expected bytes are built from a reply without faults to the same request; replies are identical in every gateway.
+// The expected bytes are built from a reply to the same request without faults, which is identical in every gateway.
 
 #include <chrono>
 #include <cstddef>
@@ -39,10 +39,10 @@ using test_support::Whole;
 
 inline Reply two_events() { return chunks({{{"a", 1}}, {{"b", 2}, {"c", 3}}}); }
 
-/// The chunks of a stream in a dialect, and its end.
+/// Returns the chunks of a stream.
 inline std::vector<std::string> chunks_of(const Reply& reply) { return unbroken(reply, true).pieces; }
 
-TEST_CASE("each dialect is exact to the byte") {
+TEST_CASE("each dialect has its exact bytes") {
   using Lines = std::vector<std::string>;
   struct Row {
     const char* name;
@@ -114,16 +114,16 @@ TEST_CASE("trailer fields follow the last chunk, and the connection is kept") {
   }
 }
 
-TEST_CASE("data split over several lines is the same JSON to a parser") {
+TEST_CASE("an SSE parser reads data split over several lines as the same JSON") {
   SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
-  // An empty object has no lines in between, and only objects are split into lines.
+  // Only objects that are not empty are split into lines.
   CHECK(chunks_of(chunks({json_chunk(Json::object()), json_chunk(Json::array({1}))}).sse(dialect)) ==
         std::vector<std::string>{"data: {\ndata: }\n\n", "data: [1]\n\n", "data: [DONE]\n\n"});
 }
 
-TEST_CASE("the content type is that of the dialect, or missing") {
+TEST_CASE("a dialect sets or omits the content type") {
   for (const char* const type : {"text/event-stream", "text/plain", ""}) {
     CAPTURE(type);
     SseDialect dialect = SseDialect().content_type(type);
@@ -134,7 +134,7 @@ TEST_CASE("the content type is that of the dialect, or missing") {
   }
 }
 
-TEST_CASE("after [DONE] the socket stays open, with an unterminated body, until the client leaves") {
+TEST_CASE("a dialect can keep the body and the connection open after [DONE] until the client leaves") {
   SseDialect dialect = SseDialect().open_after_done(true);
   const Whole whole = unbroken(two_events(), true);
   OneExchange on(two_events().sse(dialect), true);
@@ -149,7 +149,7 @@ TEST_CASE("after [DONE] the socket stays open, with an unterminated body, until 
   CHECK(exchange.bytes_sent() == expected.size());
 }
 
-TEST_CASE("bytes and events are counted as the dialect writes them") {
+TEST_CASE("the journal counts bytes and events as the dialect writes them") {
   SseDialect dialect = SseDialect().byte_order_mark(true).comment("c").ids(true);
   const std::string start = http_chunk("\xEF\xBB\xBF");
   const std::string comment = http_chunk(": c\n\n");
@@ -188,7 +188,7 @@ TEST_CASE("pings come at their times while the reply waits for its next token") 
     CHECK(on.receive(steps[i].size()) == steps[i]);
   }
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-  CHECK(on.stub.last_call().events_sent() == 5);  // pings are not counted
+  CHECK(on.stub.last_call().events_sent() == 5);  // pings do not count
 }
 
 TEST_CASE("on the instant clock the same pings come at once") {
@@ -205,7 +205,7 @@ TEST_CASE("on the instant clock the same pings come at once") {
   CHECK_FALSE(events[3].empty());
 }
 
-TEST_CASE("pings continue during a stall, and a ping may have several lines") {
+TEST_CASE("pings continue during a stall, even pings with several lines") {
   const Whole whole = unbroken(text("a"), true);
   OneExchange on(text("a").fault(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
   const std::string start = whole.up_to(2, 0);
@@ -221,7 +221,7 @@ TEST_CASE("pings continue during a stall, and a ping may have several lines") {
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a stream held at a gate pings until the gate opens") {
+TEST_CASE("pings continue while a stream is held at a gate") {
   const Whole whole = unbroken(text("a"), true);
   Gate gate;
   OneExchange on(text("a").hold(gate, before_token(1)).sse(pinging(1s)), true);
@@ -239,7 +239,7 @@ TEST_CASE("a stream held at a gate pings until the gate opens") {
   CHECK_FALSE(on.stub.last_call().guard_expired());
 }
 
-TEST_CASE("no ping comes inside an event or in a plain reply") {
+TEST_CASE("no ping is sent inside an event or in a plain reply") {
   const Whole whole = unbroken(text("a"), true);
   {
     OneExchange on(text("a").fault(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
@@ -258,7 +258,7 @@ TEST_CASE("no ping comes inside an event or in a plain reply") {
   }
 }
 
-TEST_CASE("of the pings delayed by a stall inside an event, only the last comes") {
+TEST_CASE("only the last of several pings that a stall inside an event delays is sent") {
   const Whole whole = unbroken(text("a b"), true);
   OneExchange on(text("a b").every(1h).fault(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
   const std::string start = whole.up_to(1, 9);
@@ -269,7 +269,7 @@ TEST_CASE("of the pings delayed by a stall inside an event, only the last comes"
   const std::string next = http_chunk(whole.pieces[1].substr(9)) + ping;
   CHECK(on.receive(next.size()) == next);
   REQUIRE(on.clock.wait_for_waits(1, patience));
-  CHECK(on.clock.advance_to_next_event() == 10s);  // at 615 s again
+  CHECK(on.clock.advance_to_next_event() == 10s);  // the next ping is due at 615 s
   CHECK(on.receive(ping.size()) == ping);
   on.connection.abort();
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
@@ -292,7 +292,7 @@ TEST_CASE("a ping due before the stream began is dropped") {
   CHECK(on.receive(whole.from(1, 0).size()) == whole.from(1, 0));
 }
 
-TEST_CASE("after a half-close no ping comes, and the exchange lasts until its client closes") {
+TEST_CASE("no ping is sent after the gateway half-closes, and the exchange lasts until its client closes") {
   const Whole whole = unbroken(text("a"), true);
   OneExchange on(text("a").fault(after_tokens(1), half_close()).sse(pinging(15s)), true);
   const auto received = on.connection.receive_all();
@@ -309,7 +309,7 @@ TEST_CASE("after a half-close no ping comes, and the exchange lasts until its cl
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
 }
 
-TEST_CASE("pings on a stopped clock are no finding") {
+TEST_CASE("pings that are not due because the clock is stopped are no problem") {
   ManualClock clock{ManualClock::default_start, 50ms};
   Gateway gateway{Options{}.clock(clock)};
   Gate gate;
@@ -325,8 +325,7 @@ TEST_CASE("pings on a stopped clock are no finding") {
 
 // --- gzip ------------------------------------------------------------------------------------------------------------
 
-/// The content of a gzip member of stored blocks, as far as it has arrived. `whole` is set if its end and checksum
-/// arrived.
+/// The received content of a gzip member with stored blocks. `whole` is true if its end and its checksum have arrived.
 struct Unzipped {
   std::string text;
   bool whole = false;
@@ -350,7 +349,7 @@ inline Unzipped unzip(std::string_view bytes) {
     result.text += bytes.substr(at + 5, size);
     at += 5 + size;
   }
-  std::uint32_t checksum = 0xffffffff;  // CRC-32, bit by bit
+  std::uint32_t checksum = 0xffffffff;  // CRC-32, computed bit by bit
   for (const char byte : result.text) {
     checksum ^= static_cast<unsigned char>(byte);
     for (int bit = 0; bit < 8; ++bit) checksum = (checksum >> 1) ^ (checksum & 1 ? 0xedb88320 : 0);
@@ -372,11 +371,11 @@ TEST_CASE("a gzip stream has the same text, and each event is readable on arriva
   for (const std::string& event : chunks_of(reply)) plain += event;
   const Unzipped unzipped = unzip(response.body);
   CHECK(unzipped.whole);
-  CHECK((unzipped.text == plain));  // too long to print
+  CHECK((unzipped.text == plain));  // in parentheses, because the texts are too long to print
   CHECK(unzip(response.body.substr(0, response.chunks[0])).text == chunks_of(reply)[0]);
 }
 
-TEST_CASE("a gzip stream is cut at the place in its text") {
+TEST_CASE("the place of a fault in a gzip stream counts in the uncompressed text") {
   const SseDialect dialect = SseDialect().gzip(true);
   const std::string first = chunks_of(two_events())[0];
   for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
@@ -393,7 +392,7 @@ TEST_CASE("a gzip stream is cut at the place in its text") {
       body.remove_prefix(line + 2);
       bytes += body.substr(0, size);
       if (effect.kind() == Effect::Kind::truncate && body.size() < size) {
-        CHECK(body.size() == 5 + 9);  // of a chunk that announced more
+        CHECK(body.size() == 5 + 9);  // the received part of a chunk that announced more
         break;
       }
       body.remove_prefix(size + 2);
@@ -406,7 +405,7 @@ TEST_CASE("a gzip stream is cut at the place in its text") {
 
 // --- Writes ----------------------------------------------------------------------------------------------------------
 
-/// An outlet of deliveries for tests of writes.
+/// An outlet that records the writes of a delivery.
 class Writing final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override {
@@ -441,9 +440,9 @@ inline std::string joined(const std::vector<std::string>& parts) {
   return all;
 }
 
-TEST_CASE("a reply leaves in writes of a size, or in one write, with the same bytes") {
+TEST_CASE("a reply can be sent in writes of a given size or in one write, with the same bytes") {
   const std::vector<std::string> usual = writes_of(two_events().write_each_event(), true);
-  REQUIRE(usual.size() == 5);  // head, three events, terminating chunk
+  REQUIRE(usual.size() == 5);  // the head, three events and the terminating chunk
   CHECK(writes_of(two_events(), true) == std::vector<std::string>{joined(usual)});
   for (const std::size_t size : {1U, 3U, 1000U}) {
     const std::vector<std::string> sliced = writes_of(two_events().slice_writes(size), true);

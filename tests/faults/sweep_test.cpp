@@ -1,4 +1,4 @@
-// The sweep: a reply that breaks at every place in every way, or arrives in two writes, split at every byte.
+// Sweeps, in which a reply breaks at every place in every way, or is split into two writes at every byte.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -72,13 +72,14 @@ inline std::string plain_reply_of(const Gateway& gateway) { return Http(gateway)
 TEST_CASE("a streamed reply breaks at every boundary in every possible way") {
   Gateway gateway;
   Client client(gateway);
-  // Role, two tokens, finish, [DONE].
+  // The events of the reply are the role, two tokens, the finish and [DONE].
   const auto sweep = gateway.sweep(text("one Zürich"), [&] { client.ask(true); });
   const std::size_t before_head = 5;     // close, reset, half-close, garbage, stall
-  const std::size_t between_events = 8;  // these, and an error event, a skipped event, a duplicated event
-  const std::size_t inside = 6;          // the first five, and truncate
+  const std::size_t between_events = 8;  // also an error event, a skipped event and a duplicated event
+  const std::size_t inside = 6;          // the effects before the head, and truncate
   const std::size_t at_end = 5;
-  // Between events: after the head and after four events. Inside: in the middle of five events, and in the "ü".
+  // The places between events are after the head and after four events. The places inside are in the middle of five
+  // events and in the "ü".
   CHECK(sweep.size() == before_head + 5 * between_events + 6 * inside + at_end);
   CHECK(client.asked == 1);
   std::size_t steps = 0;
@@ -99,8 +100,8 @@ TEST_CASE("a plain reply breaks around and inside its head and body") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(text("Zürich"), [&] { client.ask(false); });
-  // Before and after the head, in the middle, in the "ü": close, reset, half-close, garbage, stall. At the end a
-  // half-close would wait for a client that already has the whole reply.
+  // The reply breaks before and after the head, in the middle and in the "ü": close, reset, half-close, garbage, stall.
+  // There is no half-close at the end, where it would wait for a client that already has the whole reply.
   CHECK(sweep.size() == 4 * 5 + 4);
   for (const auto& broken : sweep) {
     CAPTURE(broken.name());
@@ -109,7 +110,7 @@ TEST_CASE("a plain reply breaks around and inside its head and body") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a failure and a raw reply are swept like any plain reply") {
+TEST_CASE("a failure and a raw reply are swept like a generated plain reply") {
   Gateway gateway;
   Client client(gateway);
   CHECK(gateway.sweep(server_error(), [&] { client.ask(true); }).size() == 3 * 5 + 4);
@@ -124,7 +125,7 @@ TEST_CASE("every byte of a body can be a boundary") {
   const std::size_t body = std::string("data: {\"a\":1}\n\ndata: {\"é\":2}\n\ndata: [DONE]\n\n").size();
   const auto sweep = gateway.sweep(
       reply, [&] { client.ask(true); }, SweepOptions{}.every_byte().effects({reset_connection()}));
-  REQUIRE(sweep.size() == 1 + body + 1);  // before the head, and before and after each byte
+  REQUIRE(sweep.size() == 1 + body + 1);  // before the head, before each byte, and at the end
   std::set<std::string> received;
   for (const auto& broken : sweep) {
     CAPTURE(broken.name());
@@ -134,12 +135,12 @@ TEST_CASE("every byte of a body can be a boundary") {
   CHECK(received.size() == sweep.size());
 }
 
-TEST_CASE("own effects replace the default ones, and only possible effects are used") {
+TEST_CASE("effects that the test chooses replace the default effects, and are used only where possible") {
   Gateway gateway;
   Client client(gateway);
   const auto stream = [&] { client.ask(true); };
   const auto plain = [&] { client.ask(false); };
-  const Reply reply = chunks({{{"a", 1}}});  // and [DONE]
+  const Reply reply = chunks({{{"a", 1}}});  // the stream has this event and [DONE]
   const auto only = [](Effect effect) { return SweepOptions{}.effects({std::move(effect)}); };
   CHECK(gateway.sweep(reply, stream, only(close_connection())).size() == 6);
   CHECK(gateway.sweep(reply, stream, only(truncate())).size() == 5);  // not before the head
@@ -152,7 +153,7 @@ TEST_CASE("own effects replace the default ones, and only possible effects are u
   CHECK(gateway.sweep(text("a"), plain, SweepOptions{}.effects({close_connection(), truncate()})).size() == 4);
 }
 
-TEST_CASE("the place before [DONE] is the same if another [DONE] follows") {
+TEST_CASE("the places around [DONE] do not change if the dialect sends another [DONE]") {
   Gateway gateway;
   Client client(gateway);
   const auto places = [&](const std::string& after_done) {
@@ -163,7 +164,7 @@ TEST_CASE("the place before [DONE] is the same if another [DONE] follows") {
   CHECK(places("[DONE]") == places("[STOP]"));
 }
 
-TEST_CASE("an own effect is also used at the end of a reply, where the default has no visible effect") {
+TEST_CASE("a half-close at the end of a plain reply is tried only if the test asks for that effect") {
   Gateway gateway;
   Client client(gateway);
   const auto ends = [&](bool streamed, const SweepOptions& options) {
@@ -181,7 +182,7 @@ TEST_CASE("an own effect is also used at the end of a reply, where the default h
   CHECK(ends(true, own).size() == 1);
 }
 
-TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundaries") {
+TEST_CASE("a sweep breaks inside and after comments and a byte order mark, also without [DONE]") {
   Gateway gateway;
   Client client(gateway);
   const SseDialect dialect = SseDialect().byte_order_mark(true).comment("c").done(false);
@@ -192,13 +193,13 @@ TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundarie
             "close the connection before headers",
             "close the connection after headers",
             "close the connection after 1 of 23 bytes of the body",  // inside the byte order mark
-            "close the connection after 3 of 23 bytes of the body",  // after it
+            "close the connection after 3 of 23 bytes of the body",  // after the byte order mark
             "close the connection after 5 of 23 bytes of the body",  // inside the comment
-            "close the connection after 8 of 23 bytes of the body",  // after it
+            "close the connection after 8 of 23 bytes of the body",  // after the comment
             "close the connection inside event 1, after 7 bytes (15 of 23 bytes of the body)",
             "close the connection at the end (23 of 23 bytes of the body)",
         });
-  // An error event can follow unless the last event was announced.
+  // An error event can come after the last event unless the stream announced its end.
   CHECK(names(gateway.sweep(
             reply, [&] { client.ask(true); }, SweepOptions{}.effects({error_event(server_error())}))) ==
         std::vector<std::string>{
@@ -232,7 +233,7 @@ TEST_CASE("the client gets exactly the bytes before the boundary, then the effec
     ++steps;
     const Trigger& trigger = broken.trigger();
     std::string before;
-    std::size_t whole = 0;  // events before it
+    std::size_t whole = 0;  // the number of events before the boundary
     switch (trigger.kind()) {
       case Trigger::Kind::before_headers: break;
       case Trigger::Kind::after_headers: before = up_to(0); break;
@@ -273,18 +274,19 @@ TEST_CASE("the client gets exactly the bytes before the boundary, then the effec
         expected += terminator;
         end = End::open;
         break;
-      case Effect::Kind::stall:  // on the manual clock it would never end
+      case Effect::Kind::stall:  // not used, because a stall on the manual clock would never end
       case Effect::Kind::wrong_content_length: FAIL("no such effect here");
     }
     CHECK(client.received.bytes == expected);
     CHECK(client.received.end == end);
   }
-  // Before the head 4; between events 3 times 7; inside three events, and in the "ü", 5 each; at the end 4.
+  // There are 4 effects before the head, 7 at each of 3 places between events, 5 inside each of three events and in the
+  // "ü", and 4 at the end.
   CHECK(steps == 4 + 3 * 7 + 4 * 5 + 4);
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a timed stall delays the reply; on the instant clock it takes no time") {
+TEST_CASE("a timed stall delays the reply but takes no time on the instant clock") {
   Gateway gateway{Options{}.clock(InstantClock())};
   Client client(gateway);
   const auto began = std::chrono::steady_clock::now();
@@ -299,15 +301,15 @@ TEST_CASE("a timed stall delays the reply; on the instant clock it takes no time
   CHECK(std::chrono::steady_clock::now() - began < 60s);
 }
 
-TEST_CASE("an unlimited stall is for clients with their own timeout") {
+TEST_CASE("a sweep may use an unlimited stall if the client has its own timeout") {
   Gateway gateway;
-  bool patient = true;  // for the run without a fault, which ends by itself
+  bool patient = true;  // true in the run without a fault, where the reply ends
   const auto impatient = [&] {
     RawConnection connection(gateway);
     const std::size_t before = gateway.journal().count();
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    REQUIRE(gateway.journal().wait_for(before + 1,
-                                       10s));  // else the client would leave before the gateway has read the request
+    // Otherwise the client could leave before the gateway has read the request.
+    REQUIRE(gateway.journal().wait_for(before + 1, 10s));
     connection.receive_until("data: [DONE]", std::exchange(patient, false) ? 10s : 20ms);
   };
   std::size_t left = 0;
@@ -323,7 +325,7 @@ TEST_CASE("an unlimited stall is for clients with their own timeout") {
 
 // --- How it runs -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("nothing runs before the loop starts, and nothing stays when it ends early") {
+TEST_CASE("a sweep runs nothing before its loop starts, and leaves no stub if the loop ends early") {
   Gateway gateway;
   gateway.chat().reply("ordinary");
   Client client(gateway);
@@ -335,12 +337,12 @@ TEST_CASE("nothing runs before the loop starts, and nothing stays when it ends e
     CHECK(client.asked == 1);
     for (const auto& broken : sweep) {
       CHECK(broken.name() == "close the connection before headers");
-      CHECK(plain_reply_of(gateway) == "ordinary");  // between the steps too
+      CHECK(plain_reply_of(gateway) == "ordinary");  // the ordinary stub also answers between the steps
       break;
     }
     CHECK(client.asked == 2);
     CHECK(plain_reply_of(gateway) == "ordinary");
-    for (const auto& broken : sweep) {  // again; the run without a fault is not repeated
+    for (const auto& broken : sweep) {  // the second loop does not repeat the run without a fault
       CHECK(broken.name() == "close the connection before headers");
       break;
     }
@@ -350,7 +352,7 @@ TEST_CASE("nothing runs before the loop starts, and nothing stays when it ends e
   CHECK(gateway.verify());
 }
 
-TEST_CASE("an exception of the callable propagates, and its reply is removed") {
+TEST_CASE("an exception of the callable propagates, and the sweep removes its reply") {
   Gateway gateway;
   gateway.chat().reply("ordinary");
   Client client(gateway);
@@ -371,7 +373,7 @@ TEST_CASE("an exception of the callable propagates, and its reply is removed") {
   CHECK(plain_reply_of(gateway) == "ordinary");
 }
 
-TEST_CASE("a limit keeps an even and repeatable selection") {
+TEST_CASE("a limited sweep runs an even and repeatable selection of the steps") {
   Gateway gateway;
   Client client(gateway);
   const auto run = [&] { client.ask(true); };
@@ -387,7 +389,7 @@ TEST_CASE("a limit keeps an even and repeatable selection") {
   CHECK(gateway.sweep("one two three", run, SweepOptions{}.limit(100000)).size() == all.size());
 }
 
-TEST_CASE("a client that retries gets the same broken reply, and the step has all its exchanges") {
+TEST_CASE("a client that retries gets the same broken reply, and the step lists all of its exchanges") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -403,7 +405,7 @@ TEST_CASE("a client that retries gets the same broken reply, and the step has al
   }
 }
 
-TEST_CASE("of several requests in the run without a fault, the first gives the boundaries") {
+TEST_CASE("the first request in the run without a fault determines the boundaries") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -413,11 +415,11 @@ TEST_CASE("of several requests in the run without a fault, the first gives the b
         client.ask(true);
       },
       SweepOptions{}.effects({close_connection()}));
-  CHECK(sweep.size() == 4);  // of the plain reply
+  CHECK(sweep.size() == 4);  // the boundaries are those of the plain reply
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 2);
 }
 
-TEST_CASE("a sweep can be limited to some requests, and others get the ordinary script's replies") {
+TEST_CASE("a sweep can be limited to some requests; other requests get their ordinary replies") {
   Gateway gateway;
   gateway.chat().priority(1000).reply("ordinary");
   Client client(gateway);
@@ -431,7 +433,7 @@ TEST_CASE("a sweep can be limited to some requests, and others get the ordinary 
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 1);
 }
 
-TEST_CASE("each matcher of a sweep must match, however they are given") {
+TEST_CASE("a request of a sweep must match all matchers, in every way to set them") {
   Gateway gateway;
   gateway.chat().priority(1000).reply("ordinary");
   Client client(gateway);
@@ -456,7 +458,7 @@ TEST_CASE("each matcher of a sweep must match, however they are given") {
   swept_is_the_third(SweepOptions{}.when(user_says("Hi")).when(stream_is(true)));
 }
 
-TEST_CASE("a place that a step does not reach is reported by the step and not by verify()") {
+TEST_CASE("a place that a step does not reach is reported by the step, not by verify()") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -536,7 +538,7 @@ TEST_CASE("a sweep affected by chaos is refused") {
   CHECK(sweep.size() > 10);
 }
 
-TEST_CASE("impossible sweeps are refused where they are written") {
+TEST_CASE("an impossible sweep throws") {
   Gateway gateway;
   const auto run = [] {};
   CHECK_THROWS_AS(gateway.sweep(text("a").hold(Gate(), before_token(1)), run), GatewayError);
@@ -579,7 +581,7 @@ TEST_CASE("a sweep is an input range, and outlives its arguments") {
 
 // --- Splits ----------------------------------------------------------------------------------------------------------
 
-/// The pieces in which the client reads a reply.
+/// Requests a reply and returns the bytes of each read.
 inline std::vector<std::string> reads(const Gateway& gateway) {
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
@@ -626,17 +628,17 @@ TEST_CASE("every split of a reply in two is one step, and all bytes arrive each 
     if (pieces.size() == 2 && pieces.front().size() == split.split()) ++apart;
   }
   CHECK(expected == whole.size() - 1);
-  // If the system pauses the client for a millisecond, it reads both pieces as one.
+  // A client that the system pauses for a millisecond reads both pieces at once.
   CHECK(apart > expected / 10);
   CHECK(gateway.verify());
 }
 
-TEST_CASE("the second write leaves after a pause, so a waiting client reads the first alone") {
+TEST_CASE("the second write is sent after a pause, so that a waiting client reads the first alone") {
   Gateway gateway;
   for (const std::size_t byte : {std::size_t{1}, std::size_t{9}, std::size_t{300}}) {
     CAPTURE(byte);
     gateway.chat().reply(text("Zürich 東京").split_write(byte));
-    // Repeated, because the system may pause the client for a millisecond.
+    // Repeats the read, because the system may pause the client for a millisecond.
     CHECK(test_support::eventually([&] {
       const auto pieces = reads(gateway);
       return pieces.size() == 2 && pieces.front().size() == byte;

@@ -1,5 +1,5 @@
-// Chat bodies: an invalid request gets 400 and a reason, a valid one gets its reply, for any enabled extensions and any
-// profile. If the first character of an input is a digit, it selects them.
+// Fuzzes bodies of chat requests, with several profiles and enabled extensions. An invalid request must get a 400 with
+// a reason, a valid request its reply. If an input starts with a digit, the digit selects profile and extensions.
 
 #include <array>
 #include <chrono>
@@ -24,7 +24,7 @@ constexpr auto patience = 20000ms;
 constexpr double seconds = 3;
 constexpr std::int64_t max_n = 8;
 
-/// A gateway and a client's connection to it, which lasts until either side ends it.
+/// A gateway with one profile and its extensions, and one open connection to it.
 class Line {
  public:
   Line(Profile profile, Acceptance acceptance)
@@ -38,7 +38,7 @@ class Line {
                      .journal_limits(64, std::size_t{4} << 20)
                      .verify_on_destruction(false)) {}
 
-  /// Whether the parser accepts the body. Checks that it gives a reason otherwise.
+  /// Returns whether the parser accepts the body. If not, checks that the parser gives a reason.
   bool accepts(std::string_view body) const {
     const TimeLimit limit(seconds, "reading a body");
     try {
@@ -78,7 +78,7 @@ class Target {
     const bool valid = line.accepts(input);
     const Response response = line.post(input);
     require_answer(response, false);
-    // A valid request may still be impossible to answer: an unknown model, an impossible schema.
+    // A valid request may get an error too, for example for an unknown model or an impossible schema.
     if (!valid) require(response.status == 400, "what is no request is answered " + response.raw);
     if (response.status == 200) require(valid, "what is no request is answered");
   }

@@ -1,5 +1,5 @@
-// Bytes on a connection: for any bytes from a client, the gateway answers in HTTP or closes the connection, records its
-// response, does not reveal its key, and keeps serving others.
+// Fuzzes the bytes on a connection. For any bytes, the gateway must answer in HTTP or close the connection, record its
+// response, hide its key, and keep serving others.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ class Target {
   void attack(std::string_view bytes) {
     gateway_.journal().clear();
     RawConnection connection(gateway_);
-    // Bytes that the gateway refuses unread may still be in transit when it closes the connection.
+    // The gateway may close the connection before it has read all bytes, so sending may fail.
     connection.send(bytes, patience);
     connection.shutdown_write();
     RawConnection::Received received = connection.receive_all(patience);

@@ -1,5 +1,6 @@
-// Requests of the control API: with the token, each gets a response, and errors have the documented form. Without the
-// token, all are refused. The first line of an input is "METHOD TARGET", the rest is the body.
+// Fuzzes requests of the control API. With the token, each request must get a response, and errors must have the
+// documented form. Without the token, each request must be refused. The first line of an input is "METHOD TARGET", the
+// rest is the body.
 
 #include <csignal>
 #include <cstddef>
@@ -21,7 +22,7 @@ bool is_plain(std::string_view text) {
   return true;
 }
 
-/// The serving program, as a library.
+/// The gateway program, started within this process.
 class Program {
  public:
   Program() {
@@ -35,7 +36,8 @@ class Program {
     host_ = control_->url().substr(control_->url().rfind('/') + 1);
   }
 
-  /// The connection lasts until the program ends it: a new one costs both sides more than most requests.
+  /// Sends a request. Keeps the connection open until the program ends it, because connecting takes longer than most
+  /// requests.
   Response send(const std::string& line, std::string_view body, bool with_token) {
     if (!connection_) connection_.emplace("127.0.0.1", std::stoi(host_.substr(host_.find(':') + 1)));
     std::string request = line + " HTTP/1.1\r\nHost: " + host_ + "\r\n";
@@ -59,7 +61,7 @@ void require_documented(const Response& response, bool to_head) {
   require(response.complete, "no whole answer: " + response.raw);
   require(response.status != 500, "an internal error: " + response.raw);
   require_no_secret(response.raw, "an answer");
-  // Only in the head: a body may quote a path.
+  // Searches only the head, because a body may quote a path with this text.
   require(response.head.find("Access-Control") == std::string::npos, "an answer lets others read it: " + response.raw);
   if (response.status < 400 || to_head) return;
   const Json error = Json::parse(response.body, nullptr, false);
@@ -70,10 +72,10 @@ void require_documented(const Response& response, bool to_head) {
 }
 
 void attack(std::string_view input) {
-  if (input.find(secret) != std::string_view::npos) return;  // libFuzzer learns the secret where it is compared
+  if (input.find(secret) != std::string_view::npos) return;  // libFuzzer learns the secret from the comparison
   static std::unique_ptr<Program> program;
   static std::size_t attacks = 0;
-  // Mounted objects accumulate.
+  // Restarts the program now and then, because mounted objects accumulate.
   if (attacks++ % 500 == 0) program = std::make_unique<Program>();
 
   const std::size_t end = std::min(input.find('\n'), input.size());
@@ -81,7 +83,7 @@ void attack(std::string_view input) {
   const std::string_view body = input.substr(std::min(end + 1, input.size()));
   const std::size_t space = line.find(' ');
   if (space == std::string::npos || !is_plain(line.substr(0, space)) || !is_plain(line.substr(space + 1))) return;
-  // Waits are meant to take time; an escape could spell them too.
+  // Skips requests that wait. An escape in the query could also spell a wait.
   const std::string query = line.substr(std::min(line.find('?'), line.size()));
   if (query.find("wait") != std::string::npos || query.find("within") != std::string::npos ||
       query.find('%') != std::string::npos || line.find("/wait") != std::string::npos)
@@ -98,8 +100,8 @@ void attack(std::string_view input) {
 }  // namespace fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  // POST /stop sends this signal. libFuzzer would end the run, even if the signal is ignored, but it keeps an existing
-  // handler.
+  // POST /stop sends this signal, for which libFuzzer would end the run, even if the signal is ignored. libFuzzer keeps
+  // an existing handler, so this one does nothing.
   std::signal(SIGTERM, [](int) {});
   return 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// How every harness reports a finding, and the checks that several share.
+// Reporting of findings by the harnesses, and checks that several harnesses share.
 
 #include <time.h>
 
@@ -15,7 +15,7 @@
 
 namespace fuzz {
 
-/// Ends the process; libFuzzer then keeps the current input.
+/// Prints a finding and ends the process. libFuzzer then keeps the current input.
 [[noreturn]] inline void found(const std::string& what) {
   std::cerr << "FINDING: " << what << std::endl;
   std::abort();
@@ -25,15 +25,15 @@ inline void require(bool holds, const std::string& otherwise) {
   if (!holds) found(otherwise);
 }
 
-/// The CPU time of this thread in seconds: real time would blame the input for a busy machine.
+/// Returns the CPU time of this thread in seconds. Real time would depend on the load of the machine.
 inline double thread_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// Reports work on one input that takes far more than the fraction of a second which the library promises; sanitizers
-/// make it several times slower.
+/// A limit on the CPU time for one input. The library promises a fraction of a second. The limit is far higher, because
+/// sanitizers make the work several times slower.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds, std::string what) : seconds_(seconds), what_(std::move(what)) {}
@@ -50,7 +50,7 @@ class TimeLimit {
   std::string what_;
 };
 
-/// Checks that an error body is UTF-8 JSON with the three documented strings.
+/// Checks that an error body is JSON in UTF-8 with the three documented strings.
 inline void require_error_body(const std::string& body) {
   using mock_gateway::Json;
   require(mock_gateway::detail::text::is_valid_utf8(body), "an error body is not UTF-8: " + body);
@@ -63,7 +63,7 @@ inline void require_error_body(const std::string& body) {
   }
 }
 
-/// Checks that a stream is complete: events of JSON, then [DONE].
+/// Checks that a stream is complete and consists of events with JSON and then [DONE].
 inline void require_whole_stream(const test_support::Response& response) {
   const std::vector<std::string> events = response.events();
   require(!events.empty() && events.back() == "[DONE]", "a stream does not end in [DONE]: " + response.body);
@@ -72,10 +72,10 @@ inline void require_whole_stream(const test_support::Response& response) {
   }
 }
 
-/// Checks what holds for every response.
+/// Checks the properties that every response must have.
 inline void require_answer(const test_support::Response& response, bool to_head) {
   require(response.complete, "an answer is not whole: " + response.raw);
-  // HTTP defines 501 for an unknown transfer coding and 505 for an unknown version.
+  // 501 and 505 blame the request: HTTP defines them for an unknown transfer coding and an unknown version.
   const bool blames_the_gateway = response.status >= 500 && response.status != 501 && response.status != 505;
   require(response.status >= 100 && !blames_the_gateway, "the gateway takes the blame: " + response.raw);
   if (to_head || response.status < 200) return;

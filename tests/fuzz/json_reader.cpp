@@ -1,6 +1,6 @@
-// The JSON reader: it accepts the same texts as nlohmann's parser, with the same result, with and without comments; and
-// the place of each value contains that value's text. An input that starts with "c" may have comments; the rest is the
-// text.
+// Fuzzes the JSON reader. It must accept the same texts as nlohmann's parser with the same result, and the recorded
+// place of each value must contain that value's text. If an input starts with "c", comments are allowed in the text
+// after it.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace mock_gateway;
 
 constexpr double seconds = 3;
 
-/// Returns nothing for a rejected text, after checking that its error can be sent.
+/// Reads a text and returns its value, or nothing if the reader rejects it. Checks that the error can be sent as JSON.
 std::optional<Json> read(std::string_view text, const detail::JsonReadOptions& options) {
   const TimeLimit limit(seconds, "reading JSON");
   try {
@@ -40,7 +40,7 @@ std::size_t count_values(const Json& value) {
   return count;
 }
 
-/// Equal in types and digits, which is stricter than ==.
+/// Returns whether two values have equal types and digits, which is stricter than ==.
 bool identical(const Json& left, const Json& right) {
   return left.type() == right.type() && left.dump() == right.dump();
 }
@@ -80,7 +80,8 @@ void attack(std::string_view text, bool comments) {
   require(!limited || limited == any, "the limit of depth changes what is read");
   if (limited) require_places(text, *limited, comments);
 
-  // nlohmann's parser stops at a NUL byte, and accepts any bytes in a comment.
+  // Texts with NUL and invalid comments are not compared: nlohmann's parser stops at NUL and accepts any bytes in a
+  // comment.
   if (text.find('\0') != std::string_view::npos) {
     require(comments || !any, "a NUL byte is taken");
     return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the harnesses that attack a server through its sockets.
+// Support for the harnesses that attack a server through its sockets.
 
 #include <chrono>
 #include <string>
@@ -16,9 +16,9 @@ using test_support::End;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// The credential of the attacked server.
+/// The API key or token of the attacked server.
 inline constexpr std::string_view secret = "sk-fuzz-0123456789";
-/// The timeout of a response: sanitizers are slow, and so is a busy machine.
+/// The timeout for a response. It is long, because sanitizers and busy machines are slow.
 inline constexpr auto patience = 20000ms;
 
 inline void require_no_secret(const std::string& text, const std::string& what) {

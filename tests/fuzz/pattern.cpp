@@ -1,6 +1,6 @@
-// Patterns of schemas and of matches_regex: each is rejected with a reason or parsed. A parsed pattern is searched in a
-// text, a matching text is generated, and short plain patterns are compared with std::regex. The first line of an input
-// is the pattern, the rest the text.
+// Fuzzes regular expressions of schemas and of matches_regex(). A pattern must be rejected with a reason or parsed. A
+// parsed pattern is searched in a text, and a matching text is generated. Short plain patterns are compared with
+// std::regex. The first line of an input is the pattern, the rest is the text.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace schema = detail::schema;
 
 constexpr double seconds = 5;
 
-/// Whether the pattern occurs in the text; empty if the search takes too much work.
+/// Returns whether the pattern occurs in the text, or nothing if the search would take too much work.
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view subject) {
   const TimeLimit limit(seconds, "searching for a pattern");
   try {
@@ -46,14 +46,14 @@ void require_a_text_that_matches(const schema::Pattern& pattern) {
   }
 }
 
-/// Whether std::regex, which backtracks, searches fast: nested repetitions would take it hours.
+/// Returns whether std::regex searches the pattern fast. It backtracks, so nested repetitions could take hours.
 bool is_cheap(const std::string& pattern, std::string_view subject) {
   const bool repeats_group = pattern.find(")*") != std::string::npos || pattern.find(")+") != std::string::npos;
   const auto repeats = std::count_if(pattern.begin(), pattern.end(), [](char c) { return c == '*' || c == '+'; });
   return pattern.size() <= 14 && (repeats_group ? repeats <= 2 && subject.size() <= 4 : subject.size() <= 8);
 }
 
-/// Whether both engines interpret the pattern alike.
+/// Returns whether both engines give the pattern the same meaning.
 bool is_plain(const std::string& pattern, std::string_view subject) {
   return is_cheap(pattern, subject) && pattern.find_first_not_of("abc01()[]-|*+?.^$") == std::string::npos &&
          subject.find_first_not_of("abc01-") == std::string::npos && pattern.find("(?") == std::string::npos &&
@@ -93,7 +93,7 @@ void attack(std::string_view input) {
       require(std::regex_search(subject.begin(), subject.end(), standard) == *occurs,
               "std::regex says something else: " + source);
     } catch (const std::regex_error&) {
-      // It supports fewer patterns, and gives up earlier.
+      // std::regex supports fewer patterns and gives up earlier.
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random replies with a request for each. fuzz/reply_plans.py judges them, and oracle/ keeps their hashes.
+// Random replies and a request for each. fuzz/reply_plans.py checks the replies, and oracle/ stores their hashes.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace reply_plans {
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// Draws the parts of a plan at random.
+/// A generator that draws the parts of a plan at random.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
@@ -278,9 +278,9 @@ class Plan {
       try {
         reply_ = reply_.fault(trigger, effect);
       } catch (const GatewayError&) {
-        continue;  // impossible in this reply
+        continue;  // this reply cannot have this fault
       }
-      told_["close"] = true;  // so that a broken reply ends everywhere
+      told_["close"] = true;  // closes the connection, so that every broken reply ends
       told_["fault"] = {{"place", place},
                         {"count", count},
                         {"byte", byte},

@@ -1,11 +1,11 @@
-// Random operations on a gateway while random clients use it, for the thread sanitizer.
+// Random operations on a gateway while random clients use it, for runs with the thread sanitizer.
 //
 //   random_clients [--seconds N] [--operations N] [--seed N]
 //
-// One thread scripts replies, changes keys, requests verdicts, refuses connections, moves the clock and stops the
-// gateway. Others send valid, broken, half-sent and pipelined requests, and leave at any time. New gateways follow
-// until the time or the operations are used up. Nothing may crash, race, or take more than seconds to stop. The seed
-// repeats the actions of each thread, but not how threads interleave.
+// One thread scripts replies, changes keys, calls verify() and review(), refuses connections, moves the clock and stops
+// the gateway. Other threads send valid, broken, incomplete and pipelined requests, and leave at any time. New gateways
+// follow until the time or the operations are used up. The gateway must not crash, race, or take long to stop. The same
+// seed repeats the actions of each thread, but not how the threads interleave.
 
 #include <atomic>
 #include <chrono>
@@ -36,10 +36,10 @@ using fuzz::require;
 using test_support::RawConnection;
 
 constexpr int clients = 6;
-constexpr auto time_to_stop = 10s;  // sanitizers and busy machines exceed 50 ms by far
+constexpr auto time_to_stop = 10s;  // far more than the usual 50 ms, for sanitizers and busy machines
 constexpr auto time_of_a_step = 60s;
 
-/// Ends the program if nothing happens for too long, so that a hang does not look like a long run.
+/// A watchdog that ends the program if nothing happens for too long. Otherwise a hang would look like a long run.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) {}
@@ -75,7 +75,7 @@ std::string word(Random& random) {
   return words[random.below(std::size(words))];
 }
 
-/// The bytes of a client: mostly requests, damaged in various ways.
+/// Returns the bytes of a random request, which is sometimes cut, damaged or doubled.
 std::string request(const test_support::Http& http, const std::string& secret, Random& random) {
   const test_support::Http sender = random.below(6) == 0 ? http.with_key(secret) : http;
   const std::string target = random.below(20) == 0 ? "/v1/nothing" : test_support::chat_path;
@@ -95,7 +95,7 @@ std::string request(const test_support::Http& http, const std::string& secret, R
   return bytes;
 }
 
-/// A client that repeatedly connects, sends, reads or not, and leaves.
+/// Runs a client that repeatedly connects, sends, sometimes reads, and leaves.
 void misbehave(const Gateway& gateway, const std::string& secret, Random random, const std::atomic<bool>& over,
                std::atomic<std::size_t>& requests) {
   const test_support::Http http(gateway);
@@ -105,7 +105,7 @@ void misbehave(const Gateway& gateway, const std::string& secret, Random random,
       try {
         connection.emplace(gateway, test_support::ConnectionOptions{random.below(8) == 0 ? 2048 : 0});
       } catch (const std::runtime_error&) {
-        std::this_thread::yield();  // refused, or the gateway is stopped
+        std::this_thread::yield();  // the connection was refused, or the gateway is stopped
         continue;
       }
     }
@@ -128,14 +128,14 @@ void misbehave(const Gateway& gateway, const std::string& secret, Random random,
         break;
       default: try { lasts = connection->receive_response(100ms).complete && lasts;
         } catch (const std::runtime_error&) {
-          lasts = false;  // a fault sends bytes that are not HTTP
+          lasts = false;  // a fault has sent bytes that are not HTTP
         }
     }
     if (!lasts) connection.reset();
   }
 }
 
-/// The actions of the tester's thread on one gateway.
+/// The actions of the thread that operates one gateway.
 class Tester {
  public:
   Tester(Gateway& gateway, std::optional<ManualClock> clock, std::string key_id, Random& random)
@@ -234,7 +234,7 @@ class Tester {
     words_ += out.str().size();
   }
 
-  /// Verdicts wait for a second while clients keep the gateway busy, so they are rare.
+  /// Rarely calls review() or verify(), because they wait for a second while clients keep the gateway busy.
   void judge() {
     switch (random_.below(16)) {
       case 0: say(gateway_.review()); break;
@@ -268,7 +268,7 @@ class Tester {
       try {
         clock_->advance_to_next_event();
       } catch (const GatewayError&) {
-        // The waiting client has left meanwhile.
+        // The client that waited has left meanwhile.
       }
     }
   }
@@ -333,7 +333,7 @@ int main(int argc, char** argv) {
     if (name == "--operations") most = std::stoull(argv[i + 1]);
     if (name == "--seed") seed = std::stoull(argv[i + 1]);
   }
-  std::cout << "seed " << seed << std::endl;  // flushed before a crash can lose it
+  std::cout << "seed " << seed << std::endl;  // flushed at once, in case of a crash
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   mock_gateway::detail::Random random(seed);
   random_clients::Watchdog watchdog;

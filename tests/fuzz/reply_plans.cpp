@@ -1,9 +1,10 @@
-// Mounts random replies for reply_plans.py, which requests and judges them.
+// Mounts random replies for reply_plans.py, which requests and checks them.
 //
 //   reply_plans SEED
 //
-// Each line of the input is the number of a plan and "whole" or "broken". The response is a line of JSON: the address,
-// the request, and the expected reply. The same seed and number give the same plan, with its fault or without.
+// Each line of stdin is the number of a plan and "whole" or "broken". "broken" adds the fault of the plan. The program
+// answers with a line of JSON: the address, the request, and the expected reply. The same seed and number give the same
+// plan.
 
 #include <cstdint>
 #include <iostream>

@@ -3,9 +3,9 @@
 
     reply_plans.py PROGRAM [--seconds N] [--seed N] [--first PLAN] [--plans N]
 
-PROGRAM is reply_plans. For each plan, the whole reply must parse and contain what the script says. The broken reply
-must be equal up to the place of the fault, and then have the effect of the fault. Prints the seed, the number of
-replies and the findings. Exit status: 0 no finding, 1 a finding.
+PROGRAM is the path of reply_plans. For each plan, the reply without the fault must parse and have the scripted content.
+The reply with the fault must be equal up to the place of the fault, and then show the effect of the fault. Prints the
+seed, the number of replies and the findings. Exit status: 0 no finding, 1 a finding.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def require(holds, otherwise):
 
 
 class Answer:
-    """The bytes on a connection: h11's events, and how the connection ended."""
+    """A response: the bytes on a connection, h11's events, and how the connection ended."""
 
     def __init__(self, told):
         self.status = None
@@ -97,14 +97,14 @@ class Answer:
         return values[0] if values else None
 
     def text(self):
-        """The body as the client's parser sees it, decompressed, as far as it arrived."""
+        """Returns the received part of the body, decompressed, as the client's parser sees it."""
         if self.header("Content-Encoding") == b"gzip":
             return zlib.decompressobj(wbits=31).decompress(self.body)
         return self.body
 
 
 def blocks(body, dialect):
-    """The positions and the data of a whole stream's events: [(begin, end, data)]."""
+    """Returns the position and the data of each event of a complete stream: [(begin, end, data)]."""
     line_end = dialect["line_end"].encode()
     position = 3 if dialect["byte_order_mark"] else 0
     found = []
@@ -122,7 +122,7 @@ def blocks(body, dialect):
 
 
 def is_token(data):
-    """Whether an event has a content delta."""
+    """Returns whether an event has a content delta."""
     try:
         event = json.loads(data)
     except ValueError:
@@ -137,7 +137,7 @@ def is_token(data):
 
 
 def joined(events):
-    """The choices of a stream, converted to messages of a plain reply."""
+    """Returns the choices of a stream, converted to messages of a plain reply."""
     messages = {}
     for event in events:
         for choice in event["choices"]:
@@ -184,16 +184,16 @@ def is_streamed(told):
 
 
 def stream_data(body, told):
-    """Returns the data of a client's events. Checks and removes [DONE] and what the dialect sends after it."""
+    """Returns the data of the events. Checks and removes [DONE] and whatever the dialect sends after it."""
     dialect = told["dialect"]
-    events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # JSON in one or several lines
+    events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # the JSON may have several lines
     tail = ([b"[DONE]"] if dialect["done"] else []) + ([dialect["after_done"].encode()] if dialect["after_done"] else [])
     require(events[len(events) - len(tail) :] == tail, "the stream ends in %r" % events[-2:])
     return events[: len(events) - len(tail)]
 
 
 def check_content(answer, told):
-    """Checks that a whole reply contains what the script says."""
+    """Checks that a complete reply has the scripted content."""
     require(answer.violation is None, "h11: %s" % answer.violation)
     require(answer.complete, "the reply is not whole")
     require(answer.trailing == b"", "after the reply came %r" % answer.trailing)
@@ -218,7 +218,7 @@ def check_content(answer, told):
 
 
 def cut(body, told):
-    """How many bytes of a whole body precede the place of the fault; None if the reply does not reach it."""
+    """Returns how many bytes of the complete body precede the fault, or None if the reply does not reach the fault."""
     fault, streamed = told["fault"], is_streamed(told)
     place, count = fault["place"], fault["count"]
     if place in ("before_headers", "after_headers"):
@@ -253,13 +253,13 @@ def ends_before(events, index, told):
 
 
 def same(got, wanted):
-    """Whether bytes are equal except for their creation time."""
+    """Returns whether the bytes are equal except for their creation times."""
     if len(got) != len(wanted):
         return False
     mask = bytearray(len(wanted))
     for match in CREATED.finditer(wanted):
         mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    # A cut inside the number truncates it.
+    # A cut within the creation time leaves only some of its digits.
     tail = re.search(rb'"created":\d*$', wanted)
     if tail:
         mask[tail.start() :] = b"\1" * (len(mask) - tail.start())
@@ -267,8 +267,7 @@ def same(got, wanted):
 
 
 def check_broken(whole, answer, told):
-    """Checks that a broken reply equals the whole one up to the place of its fault, and then shows the fault's
-    effect."""
+    """Checks that a broken reply equals the whole reply up to the fault, and then shows the effect of the fault."""
     fault = told["fault"]
     effect = fault["effect"]
     body = whole.text()
@@ -294,7 +293,7 @@ def check_broken(whole, answer, told):
         require(answer.status == whole.status, "the status is %s" % answer.status)
         got = answer.text()
         if effect == "garbage" and not is_streamed(told):
-            got = got[:place]  # the garbage takes the place of the rest of the Content-Length
+            got = got[:place]  # the garbage after it counts as the rest of the Content-Length
         require(same(got, body[:place]), "%d bytes of the body came, not %d: %r" % (len(got), place, got[-100:]))
         is_whole = not is_streamed(told) and (place == len(body) or (effect == "garbage" and answer.complete))
         require(answer.complete == is_whole, "whole: %s" % answer.complete)

@@ -4,11 +4,11 @@
 #   tests/fuzz/run.sh [--seconds N] [--seed N] [harness…]
 #
 # Harnesses: connection chat_body json_reader schema pattern script control reply_plans random_clients; default: all.
-# Each runs for N seconds, default 20, with the given or a random seed. Findings and the output of the run go to
-# build/fuzz/findings. Inputs that cover more of the code go to build/fuzz/corpus and start the next run. To repeat an
-# input: build/fuzz/tests/fuzz/fuzz_HARNESS FILE. Set MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR to the folder of a single-header
-# httplib.h, so that it is instrumented too.
-# Exit status: 0 no finding, 1 a finding, 2 wrong arguments, else that of the build.
+# Each harness runs for N seconds (default 20) with the given seed or a random seed. Findings and the output of the run
+# go to build/fuzz/findings. Inputs that cover more code go to build/fuzz/corpus, which the next run starts with. To
+# repeat an input, run build/fuzz/tests/fuzz/fuzz_HARNESS FILE. To instrument cpp-httplib too, set
+# MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR to the folder of a single-header httplib.h.
+# Exit status: 0 no finding, 1 a finding, 2 wrong arguments, otherwise the exit status of the build.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -37,7 +37,7 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${harnesses[@]/#/fuzz_}" -j 2
 mkdir -p "$findings"
 
-# A strict HTTP parser, in a separate virtual environment.
+# Runs Python in a virtual environment with h11, a strict HTTP parser.
 python() {
   local venv=$build/venv
   if [[ ! $venv/done -nt tests/fuzz/requirements.txt ]]; then
@@ -56,10 +56,10 @@ run() {
     *)
       mkdir -p "$build/corpus/$harness"
       local -a more=()
-      # Each input starts and ends threads, and the leak checker reports memory of threads that have just started. It
-      # still runs once, at the end.
+      # Checks for leaks only once, at the end. Each input starts and ends threads, and the leak checker would report
+      # memory of threads that have just started.
       if [[ $harness == control ]]; then more=(-detect_leaks=0); fi
-      # An input that takes more real time or memory than these seconds and megabytes is a finding.
+      # An input that exceeds these limits of real time in seconds or memory in megabytes is a finding.
       "$program" -max_total_time="$seconds" ${seed:+-seed="$seed"} -timeout=60 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 \
         -dict="tests/fuzz/corpus/$harness.dict" -artifact_prefix="$findings/$harness-" "${more[@]}" \
         "$build/corpus/$harness" "tests/fuzz/corpus/$harness"
@@ -67,7 +67,7 @@ run() {
   esac
 }
 
-# Shortens libFuzzer's long output.
+# Prints one line about the run of a harness from its log.
 summary() {
   local harness=$1 log=$2
   case $harness in
@@ -80,7 +80,7 @@ summary() {
   esac
 }
 
-# run_and_tell HARNESS: fails if there is a finding.
+# run_and_tell HARNESS: runs a harness and prints its summary. Fails if there is a finding.
 run_and_tell() {
   local harness=$1 log=$findings/$1.log
   if run "$harness" >"$log" 2>&1; then
@@ -96,7 +96,7 @@ run_and_tell() {
   return 1
 }
 
-# Most harnesses use one thread, so two run in parallel.
+# Runs two harnesses in parallel, because most use one thread.
 found=()
 for ((first = 0; first < ${#harnesses[@]}; first += 2)); do
   pair=("${harnesses[@]:first:2}") pids=()

@@ -1,5 +1,6 @@
-// JSON Schemas: an unsupported schema is rejected with a reason. For the others, the library generates an instance that
-// its own checker accepts, always the same one, and the gateway sends it. Each within a time limit.
+// Fuzzes JSON Schemas. An unsupported schema must be rejected with a reason. For any other schema, the library must
+// always generate the same instance, its own checker must accept it, and the gateway must send one. Each step has a
+// time limit.
 
 #include <chrono>
 #include <cstddef>
@@ -59,7 +60,8 @@ class Target {
     }
   }
 
-  /// Uses the gateway's own path from a schema to a reply. Its random numbers differ, and so may the instance.
+  /// Requests a reply for the schema from a gateway. The instance may differ, because the gateway uses other random
+  /// numbers.
   void ask(const Json& schema) {
     const Json format{{"type", "json_schema"}, {"json_schema", {{"name", "fuzz"}, {"schema", schema}}}};
     require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "the connection is gone");

@@ -1,5 +1,5 @@
-// Script documents: each text is rejected with problems that have a place and a printable message, the same ones the
-// second time, or it is read. Then a gateway mounts it and removes it again.
+// Fuzzes script documents. A text must either be rejected, with the same problems each time, or be read. Problems must
+// have a place and a printable message. A gateway mounts a document that was read and removes it again.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +40,7 @@ void require_printable(const Problems& problems) {
   }
 }
 
-/// The problems of a text's values, with their places.
+/// Reads a document and returns its problems with their places.
 Problems read_values(const detail::ScriptSource& source, const Json& document) {
   Problems problems;
   std::map<std::string, Gate> gates;
@@ -100,12 +100,12 @@ class Target {
       ScriptDocument::from_json({{"mock_gateway", 1}}).replace(*gateway_, loaded);
       require(loaded.stubs().empty(), "a stub stays");
     } catch (const ScriptError& error) {
-      // Only a gateway knows which keys exist.
+      // A document may name unknown keys, because only a gateway knows which keys exist.
       for (const ScriptProblem& problem : error.problems())
         require(document.contains("keys") || problem.message.rfind("the gateway has no key ", 0) == 0,
                 "a script that was read cannot be mounted: " + problem.to_string());
     } catch (const GatewayError& error) {
-      // An earlier document had a key with that secret.
+      // The secret of a key may be taken, because an earlier document had a key with that secret.
       require(document.contains("keys"), std::string("a script that was read cannot be mounted: ") + error.what());
     }
   }

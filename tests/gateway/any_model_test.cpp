@@ -1,5 +1,4 @@
-// A gateway that serves any model: its list of models, the review's notes, its reset; and the 404 of a gateway that
-// serves some models.
+// Gateways that serve any model: the list of models, findings and resets. Also the 404 of gateways that do not.
 
 #include <string>
 #include <vector>
@@ -30,7 +29,7 @@ Ids listed(const Http& http) {
   return ids;
 }
 
-/// The codes of the findings, with their severities.
+/// Returns the code and severity of each finding.
 std::vector<std::string> found(const Gateway& gateway) {
   std::vector<std::string> codes;
   for (const Finding& finding : gateway.review().findings())
@@ -38,7 +37,7 @@ std::vector<std::string> found(const Gateway& gateway) {
   return codes;
 }
 
-TEST_CASE("a gateway that serves any model answers for each, and lists requested models") {
+TEST_CASE("a gateway that serves any model answers for each model and lists the requested models") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   CHECK(listed(http) == Ids{"mock-model"});
@@ -54,7 +53,7 @@ TEST_CASE("a gateway that serves any model answers for each, and lists requested
   CHECK(ask_for(http, "").status == 400);
 }
 
-TEST_CASE("models that stubs name are listed while the stub is mounted, except excluded ones") {
+TEST_CASE("a model that a stub names is listed while the stub is mounted, but not if the stub excludes it") {
   Gateway gateway(Options().model("fast", "acme").any_model());
   const Http http(gateway);
   gateway.chat().when(model_is("deep") && user_says("Hi")).reply("deep");
@@ -71,7 +70,7 @@ TEST_CASE("models that stubs name are listed while the stub is mounted, except e
   CHECK(listed(http) == Ids{"fast"});
 }
 
-TEST_CASE("an unlisted model is a note in the review, which still passes") {
+TEST_CASE("an unlisted model is a finding that fails no review") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   gateway.chat().reply("any");
@@ -94,7 +93,7 @@ TEST_CASE("an unlisted model is a note in the review, which still passes") {
   CHECK(gateway.review().without("unlisted_model").findings().empty());
 }
 
-TEST_CASE("a key's model permissions apply if any model is served") {
+TEST_CASE("a key's model permissions apply in a gateway that serves any model") {
   Gateway gateway(Options().any_model());
   const CreatedKey key = gateway.keys().create("limited", KeyOptions().models({"deep", "mock-model"}));
   const Http http = Http(gateway).with_key(key.secret);
@@ -107,7 +106,7 @@ TEST_CASE("a key's model permissions apply if any model is served") {
   CHECK(http.get("/v1/models/wide").status == 403);
 }
 
-TEST_CASE("the list of requested models is limited, contains no key, and ends with the journal's reset only") {
+TEST_CASE("the list of requested models is limited, contains no key, and is cleared only by a reset") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   CHECK(ask_for(http, std::string(256, 'x')).status == 200);
@@ -127,7 +126,7 @@ TEST_CASE("the list of requested models is limited, contains no key, and ends wi
   CHECK(ids.back() == "m999");
 }
 
-TEST_CASE("an unknown model is a 404 that lists the known ones") {
+TEST_CASE("an unknown model gets a 404 that lists the known models") {
   const auto refusal = [](const Options& options) {
     Gateway gateway(options);
     const Response response = ask_for(Http(gateway), "gpt-4o");

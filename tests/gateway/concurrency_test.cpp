@@ -1,4 +1,4 @@
-// Many parallel clients while stubs are mounted and removed.
+// Many clients in parallel while the test mounts and removes stubs.
 
 #include <atomic>
 #include <chrono>
@@ -37,7 +37,7 @@ TEST_CASE("100 stubs answer 64 clients exactly, while other stubs are mounted an
   std::atomic<bool> finished{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
-  // These match none of the requests, and the stub that matches everything has a lower priority.
+  // These stubs never answer: one matches no request, the other matches all but has a lower priority.
   for (int changer = 0; changer < 2; ++changer) {
     threads.emplace_back([&] {
       while (!finished) {
@@ -69,7 +69,7 @@ TEST_CASE("100 stubs answer 64 clients exactly, while other stubs are mounted an
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a sequence gives each reply once to requests that arrive while stubs are mounted") {
+TEST_CASE("a sequence gives each reply exactly once, even if requests arrive while stubs are mounted") {
   constexpr int clients = 16;
   for (int repetition = 0; repetition < 5; ++repetition) {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
@@ -101,7 +101,7 @@ TEST_CASE("a sequence gives each reply once to requests that arrive while stubs 
   }
 }
 
-TEST_CASE("each client of a burst is served while the others stay connected, after any earlier bursts") {
+TEST_CASE("each client of a burst is served while the others stay connected, also in later, larger bursts") {
   Gateway gateway;
   gateway.chat().reply("Hello");
   const std::string request = Http(gateway).format_chat();

@@ -1,5 +1,5 @@
-// Child processes forked from a process with a gateway: they have copies of the object and its descriptors, but none of
-// its threads. Their end changes nothing and leaves nothing of the gateway open.
+// Child processes forked from a process with a gateway. A child has copies of the object and its descriptors, but not
+// its threads. The child must not affect the gateway or keep its port and connections open.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -29,14 +29,14 @@ using test_support::Http;
 using test_support::patience;
 using test_support::RawConnection;
 
-/// Whether this is a forked process.
+/// True in a forked child process.
 bool is_child = false;
 
-/// A child process that runs `code`, which ends it or returns its exit status.
+/// A child process that runs `code`. The code exits or returns the exit status. The destructor kills the process.
 class Child {
  public:
   explicit Child(const std::function<int()>& code) {
-    std::cout.flush();  // otherwise both processes would print it
+    std::cout.flush();  // otherwise both processes would print the buffered text
     process_ = ::fork();
     if (process_ != 0) return;
     is_child = true;
@@ -51,7 +51,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// "exit 0", "signal 6" or "still there".
+  /// Waits until the process ends. Returns how it ended, such as "exit 0" or "signal 6", or "still there" after the
+  /// timeout.
   std::string end(std::chrono::milliseconds timeout = 20s) {
     int status = 0;
     if (!eventually([&] { return ::waitpid(process_, &status, WNOHANG) == process_; }, timeout)) return "still there";
@@ -64,7 +65,7 @@ class Child {
   pid_t process_ = -1;
 };
 
-/// A child process that does nothing until it is killed.
+/// Waits until the process is killed.
 int wait_to_be_killed() {
   for (;;) ::pause();
 }
@@ -90,9 +91,9 @@ std::string message_of(const std::function<void()>& code) {
 }  // namespace fork_test
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
-/// The leak sanitizer calls this when a process exits (sanitizer/lsan_interface.h). In a child, memory that only the
-/// missing threads referenced would count as leaked. clang does not define the macro; without a sanitizer nothing calls
-/// this.
+/// Turns off the leak sanitizer in child processes, which calls this at exit (sanitizer/lsan_interface.h). Otherwise
+/// memory would count as leaked that only threads of the parent reference. clang does not define the macro, so the
+/// function always exists there; without a sanitizer it is never called.
 extern "C" int __lsan_is_turned_off() { return fork_test::is_child; }
 #endif
 
@@ -157,7 +158,7 @@ TEST_CASE("a child reports nothing about its inherited gateway") {
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("a child knows the inherited gateway's addresses, and other calls are refused") {
+TEST_CASE("a child may ask the inherited gateway for its addresses; other queries throw") {
   Gateway gateway;
   Child child([&] {
     const std::vector<std::function<void()>> questions = {
@@ -172,7 +173,7 @@ TEST_CASE("a child knows the inherited gateway's addresses, and other calls are 
     for (std::size_t i = 0; i < questions.size(); ++i)
       if (message_of(questions[i]).find("was made by another process") == std::string::npos)
         return static_cast<int>(i) + 1;
-    // The child is often the client.
+    // The addresses are available because the child is often the client.
     if (gateway.base_url() != gateway.root_url() + "/v1" || gateway.host() != "127.0.0.1") return 20;
     return Http(gateway).chat().status == 200 ? 0 : 21;
   });
@@ -180,7 +181,7 @@ TEST_CASE("a child knows the inherited gateway's addresses, and other calls are 
   CHECK(gateway.journal().count() == 1);
 }
 
-TEST_CASE("the port of a destroyed gateway refuses connections and is free, while a child lives") {
+TEST_CASE("the port of a destroyed gateway refuses connections and is free, even while a child lives") {
   const auto ends = [](const std::function<void(Gateway&)>& before) {
     auto gateway = std::make_unique<Gateway>();
     const int port = gateway->port();
@@ -199,7 +200,7 @@ TEST_CASE("the port of a destroyed gateway refuses connections and is free, whil
   });
 }
 
-TEST_CASE("a chosen port is free again too, while a child lives") {
+TEST_CASE("a chosen port is free after the gateway's end, even while a child lives") {
   const int port = Gateway().port();
   for (const bool refuses : {false, true}) {
     CAPTURE(refuses);
@@ -213,7 +214,7 @@ TEST_CASE("a chosen port is free again too, while a child lives") {
   }
 }
 
-TEST_CASE("a gateway closes and opens its port while a child lives") {
+TEST_CASE("a gateway can close and open its port while a child lives") {
   Gateway gateway;
   const Child child(wait_to_be_killed);
   for (int i = 0; i < 2; ++i) {
@@ -224,7 +225,7 @@ TEST_CASE("a gateway closes and opens its port while a child lives") {
   }
 }
 
-TEST_CASE("clients see the end of their connections while a child lives") {
+TEST_CASE("clients see the end of their connections, even while a child lives") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   const Http http(gateway);
   const Json stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "break"}}}}};
@@ -245,7 +246,7 @@ TEST_CASE("clients see the end of their connections while a child lives") {
     CHECK(streaming.receive_all().end == End::fin);
     static_cast<void>(gateway.verify());
   }
-  SUBCASE("a reset, and a close") {
+  SUBCASE("a scripted reset and a scripted close") {
     Gate gate;
     for (const bool resets : {true, false}) {
       CAPTURE(resets);
@@ -269,7 +270,7 @@ TEST_CASE("clients see the end of their connections while a child lives") {
     CHECK(gateway.journal().last().outcome(20s) == Outcome::Kind::client_stalled);
     CHECK(connection.receive_all().end == End::reset);
   }
-  SUBCASE("a request that is refused") {
+  SUBCASE("a malformed request") {
     RawConnection connection = open("nonsense\r\n\r\n");
     const Child child(wait_to_be_killed);
     CHECK(connection.receive_all().end == End::fin);

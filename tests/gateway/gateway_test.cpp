@@ -1,4 +1,4 @@
-// Start, address and end of gateways; options.
+// Start, addresses, options and end of gateways.
 
 #include <doctest/doctest.h>
 
@@ -65,7 +65,7 @@ TEST_CASE("a gateway listens on the requested port, which is free again after it
   CHECK(Http(again).ask("Hi").size() > 0);
 }
 
-TEST_CASE("a taken port is a clear error, and ports are never shared") {
+TEST_CASE("a taken port throws a clear error, and two gateways never share a port") {
   Gateway first;
   const std::string message = message_of([&] { Gateway second{Options{}.port(first.port())}; });
   CHECK(contains(message, "port " + std::to_string(first.port()) + " is taken"));
@@ -73,7 +73,7 @@ TEST_CASE("a taken port is a clear error, and ports are never shared") {
   CHECK(Http(first).ask("Hi").size() > 0);
 }
 
-TEST_CASE("a host of another machine is a clear error") {
+TEST_CASE("a host of another machine throws a clear error") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("192.0.2.1")}; }), "192.0.2.1"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("no such host")}; }), "no such host"));
 }
@@ -87,7 +87,7 @@ TEST_CASE("a gateway can listen on a name, on IPv6 and on all addresses") {
   CHECK(Http("127.0.0.1", everywhere.port(), everywhere.api_key()).get("/v1/models").status == 200);
 }
 
-TEST_CASE("invalid options are refused with their name") {
+TEST_CASE("an invalid option throws an error with its name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.port(70000)}; }), "port must be from 0 to 65535"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("")}; }), "host"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_n(0)}; }), "max_n"));
@@ -116,7 +116,7 @@ TEST_CASE("invalid options are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("")}; }), "neither empty"));
-  // JSON cannot hold invalid UTF-8, so replies cannot send it and requests cannot name it.
+  // JSON cannot contain invalid UTF-8, so no reply could send such an id and no request could name it.
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("\xff")}; }), "model's id is sent as JSON"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a", "b\xff")}; }), "model's owner is sent as JSON"));
   const auto with_key = [](const KeyOptions& key) { Gateway gateway{Options{}.key("a", key)}; };
@@ -167,7 +167,7 @@ TEST_CASE("handles outlive their gateway") {
   CHECK_NOTHROW(keys.create("late"));
 }
 
-TEST_CASE("several models are served, each with its own id and owner") {
+TEST_CASE("a gateway serves several models, each with its own id and owner") {
   Gateway gateway{Options{}.model("fast", "team a").model("deep", "team b")};
   const Http http(gateway);
   const Json list = http.get("/v1/models").json();
@@ -196,7 +196,7 @@ TEST_CASE("the same seed repeats secrets, ids and replies; another seed does not
   CHECK(run(7) != run(8));
 }
 
-TEST_CASE("a given default key is used, and valid from the start") {
+TEST_CASE("a default key that the test chooses is valid from the start") {
   Gateway gateway{Options{}
                       .api_key("sk-mine")
                       .key("second", KeyOptions{}.secret("sk-second"))
@@ -237,12 +237,12 @@ TEST_CASE("the log function is called at the end of each exchange, and its excep
     const std::lock_guard<std::mutex> lock(mutex);
     return lines.size() == 2;
   }));
-  std::sort(lines.begin(), lines.end());  // by id: two connections may end in either order
+  std::sort(lines.begin(), lines.end());  // sorted by id, because two connections may end in any order
   CHECK(contains(lines[0], "#1 POST /v1/chat/completions 200 default reply completed"));
   CHECK(contains(lines[1], "#2 POST /v1/chat/completions 401 "));
 }
 
-TEST_CASE("stop ends open streams at once, and differs from a client that left") {
+TEST_CASE("stop() ends open streams at once, and the journal records that") {
   Gateway gateway;
   Stub stub = gateway.chat().reply(text("one two").fault(after_events(1), stall()));
   RawConnection connection(gateway);
@@ -255,7 +255,7 @@ TEST_CASE("stop ends open streams at once, and differs from a client that left")
   CHECK(connection.receive_all().end != test_support::End::open);
 }
 
-TEST_CASE("stop waits for a blocking function of the test") {
+TEST_CASE("stop() waits for a blocking function of the test") {
   std::promise<void> entered;
   std::promise<void> release;
   std::atomic<bool> returned{false};
@@ -279,7 +279,7 @@ TEST_CASE("stop waits for a blocking function of the test") {
   CHECK(stopping.get());
 }
 
-TEST_CASE("several threads may call stop in parallel") {
+TEST_CASE("several threads may call stop() in parallel") {
   for (int run = 0; run < 100; ++run) {
     Gateway gateway;
     auto other = std::async(std::launch::async, [&] { gateway.stop(); });
@@ -288,7 +288,7 @@ TEST_CASE("several threads may call stop in parallel") {
   }
 }
 
-TEST_CASE("a handler cannot stop its own gateway, but another gateway") {
+TEST_CASE("a handler can stop another gateway, but not its own") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.on("POST", "/v1/stop", [&](const ReceivedRequest&) {
     gateway.stop();
@@ -304,7 +304,7 @@ TEST_CASE("a handler cannot stop its own gateway, but another gateway") {
   CHECK(Http(other).post("/v1/stop", Json::object()).status == 200);
 }
 
-TEST_CASE("without a body limit any announced size is accepted") {
+TEST_CASE("a gateway without a body limit accepts any announced size") {
   Gateway gateway{Options{}.max_body(std::numeric_limits<std::size_t>::max())};
   RawConnection connection(gateway);
   connection.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000000000000\r\n\r\n{");
@@ -313,7 +313,7 @@ TEST_CASE("without a body limit any announced size is accepted") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a stub with invalid UTF-8 is still reported") {
+TEST_CASE("reports can show a stub with invalid UTF-8") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when(user_says("caf\xe9")).reply("yes");
   const Response response = Http(gateway).chat();
@@ -322,7 +322,7 @@ TEST_CASE("a stub with invalid UTF-8 is still reported") {
   CHECK(gateway.journal().last().decision() == Decision::Kind::unmatched);
 }
 
-TEST_CASE("a call whose tokenizer throws still counts as a call of its stub") {
+TEST_CASE("a call during which the tokenizer throws counts as a call of its stub") {
   Gateway gateway{Options{}.verify_on_destruction(false).tokenizer(
       [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); })};
   Stub stub = gateway.chat().reply("Hello.");

@@ -1,5 +1,5 @@
-// A gateway as a C++ object: moved-from gateways, destruction in forbidden places, and the process state that it leaves
-// unchanged.
+// Gateways as C++ objects: moves, forbidden destruction, and stopping. A gateway leaves SIGPIPE unchanged and its port
+// free.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -94,7 +94,7 @@ TEST_CASE("a moved-from Gateway may be destroyed, moved again and assigned") {
 
 // --- Destroyed by its own function -----------------------------------------------------------------------------------
 
-/// Runs `code` in a child process. Returns its stderr and how it ended: "exit 0", "signal 6".
+/// Runs `code` in a child process. Returns its stderr and how it ended, such as "exit 0" or "signal 6".
 std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
   int errors[2];
   REQUIRE(::pipe(errors) == 0);
@@ -120,7 +120,7 @@ std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
                                   : "signal " + std::to_string(WTERMSIG(status))};
 }
 
-TEST_CASE("a gateway destroyed by its own function prints that once, and the program aborts") {
+TEST_CASE("a gateway destroyed by a function that it calls prints one message and aborts the program") {
   const auto check = [](const std::function<void(std::unique_ptr<Gateway>&)>& begin) {
     const auto [said, end] = said_by([&] {
       std::unique_ptr<Gateway> gateway;
@@ -166,8 +166,8 @@ void accept_connections(Gateway& gateway) { gateway.accept_connections(); }
 void refuse_connections(Gateway& gateway) { gateway.refuse_connections(); }
 void reset(Gateway& gateway) { gateway.reset(); }
 
-/// Stops the gateway on another thread, lets the function of the test continue once stopping has begun, and waits for
-/// the end. `open` is a connection, which stop() closes before it waits for functions.
+/// Stops the gateway on another thread, lets the function of the test continue once stop() has begun, and waits for
+/// stop() to return. stop() closes the connection `open` before it waits for functions.
 void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& go_on) {
   ::alarm(10);
   std::thread stop([&] { gateway.stop(); });
@@ -176,7 +176,7 @@ void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& g
   stop.join();
 }
 
-TEST_CASE("a function that opens or closes the port, or resets, does not block a stop that waits for it") {
+TEST_CASE("a function may open or close the port or reset the gateway while stop() waits for the function") {
   for (const Action act : {accept_connections, refuse_connections, reset}) {
     for (const bool is_open : {true, false}) {
       const auto outcome = said_by([&] {
@@ -202,7 +202,7 @@ TEST_CASE("a function that opens or closes the port, or resets, does not block a
   }
 }
 
-// This sanitizer opens pipes to check memory, and reports bad pointers if the process has no free descriptors.
+// clang's undefined behaviour sanitizer opens pipes to check memory, and reports bad pointers without free descriptors.
 #if defined(__has_feature)
 #if __has_feature(undefined_behavior_sanitizer)
 #define NEEDS_DESCRIPTORS true
@@ -212,7 +212,7 @@ TEST_CASE("a function that opens or closes the port, or resets, does not block a
 #define NEEDS_DESCRIPTORS false
 #endif
 
-TEST_CASE("a function that opens the port while a connection is rejected does not block such a stop" *
+TEST_CASE("a function may open the port or reset while stop() waits for it and a connection is rejected" *
           doctest::skip(NEEDS_DESCRIPTORS)) {
   for (const Action act : {accept_connections, reset}) {
     const auto outcome = said_by([&] {
@@ -248,7 +248,7 @@ TEST_CASE("a function that opens the port while a connection is rejected does no
 std::atomic<int> pipe_signals{0};
 void count_pipe_signal(int) { ++pipe_signals; }
 
-/// Sets the process's action on SIGPIPE until it is destroyed.
+/// Sets the process's action on SIGPIPE. The destructor restores the previous action.
 class OnSigpipe {
  public:
   explicit OnSigpipe(void (*handler)(int)) {
@@ -300,7 +300,7 @@ TEST_CASE("gateways created in parallel do not change SIGPIPE") {
   }
 }
 
-TEST_CASE("clients that leave while the gateway writes raise no SIGPIPE") {
+TEST_CASE("a client that leaves while the gateway writes raises no SIGPIPE") {
   const OnSigpipe on_sigpipe(count_pipe_signal);
   pipe_signals = 0;
   {
@@ -342,7 +342,7 @@ TEST_CASE("the port of a gateway that refused connections is free as soon as it 
   CHECK_NOTHROW(gateway.accept_connections());
 }
 
-TEST_CASE("a gateway that refused and accepted again frees its port, with or without open connections") {
+TEST_CASE("a stopped gateway frees its port after any number of calls of refuse_connections()") {
   for (const int refusals : {0, 1, 2}) {
     CAPTURE(refusals);
     Gateway gateway;

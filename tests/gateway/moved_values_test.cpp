@@ -1,5 +1,4 @@
-// Moved-from values and handles: they keep their value, equal a new value, or refuse operations. They never end the
-// program.
+// Moved-from values and handles. They keep their value, equal a new value, or throw, but never crash.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +22,7 @@ using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// The result of an operation, or the reason why it is refused.
+/// Returns the result of an operation, or "refused: " and the text of the error that it throws.
 std::string outcome(const std::function<std::string()>& operation) {
   try {
     return operation();
@@ -82,7 +81,7 @@ void is_refused(const char* name, const T& made, const Use& use) {
                       " was moved from and is empty; copy it if you need it again");
 }
 
-/// The bytes of a reply without their time.
+/// Returns the body of a reply without its timestamps.
 std::string answered(const Reply& reply) {
   Gateway gateway(Options().verify_on_destruction(false));
   gateway.chat().reply(reply);
@@ -97,12 +96,12 @@ std::string answered(const Reply& reply) {
 void ask_anything(const Gateway& gateway) {
   try {
     Http(gateway).stream();
-  } catch (const std::exception&) {  // a broken reply
+  } catch (const std::exception&) {  // the reply may be incomplete
   }
 }
 
 std::string served(const Options& options) {
-  Gateway gateway(options.clock(ManualClock()).verify_on_destruction(false));  // the list of models contains the time
+  Gateway gateway(options.clock(ManualClock()).verify_on_destruction(false));  // the list of models contains times
   return Http(gateway).get("/v1/models").body;
 }
 
@@ -113,11 +112,11 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-TEST_CASE("moved-from settings with one value are refused, or equal new ones") {
+TEST_CASE("moved-from values with one setting throw when used, or equal new values") {
   is_refused("Reply", Reply("Hello.").header("X-One", "1"), answered);
   is_refused("Reply", chunks({{{"choices", Json::array()}}}), answered);
   is_refused("Reply", Reply(rate_limited(1s)), answered);
-  // Each way to use a reply.
+  // Every way to use a reply.
   const std::pair<const char*, std::function<void(const Reply&)>> uses[] = {
       {"text", [](const Reply& reply) { static_cast<void>(reply.text("more")); }},
       {"finish_reason", [](const Reply& reply) { static_cast<void>(reply.finish_reason("stop")); }},
@@ -162,7 +161,7 @@ TEST_CASE("moved-from settings with one value are refused, or equal new ones") {
   });
 }
 
-TEST_CASE("a moved-from reply of a function is a 500, and a problem in verify()") {
+TEST_CASE("a reply function that returns a moved-from reply causes a 500 and a problem in verify()") {
   Gateway gateway;
   Reply once = "Hello.";
   gateway.chat().reply([&once](const ChatRequest&) -> Reply { return std::move(once); });
@@ -355,7 +354,7 @@ TEST_CASE("a moved-from handle still refers to the same object") {
   CHECK(http.ask("Hi") == "For now.");
 }
 
-TEST_CASE("a builder that was moved from, or has mounted its stub, refuses calls") {
+TEST_CASE("a builder that was moved from or has mounted its stub throws when used") {
   Gateway gateway;
   const std::string refusal =
       "refused: mock_gateway: this builder has mounted its stub, or was moved from; start another with gateway.chat()";

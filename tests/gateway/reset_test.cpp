@@ -1,4 +1,4 @@
-// State after a reset, a clear, or the change of a key or a script: the next test sees nothing of the previous one.
+// State after a reset or after the journal is cleared: the next test sees nothing of the previous test.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ using Kind = Problem::Kind;
 
 // --- The journal -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a cleared journal has no evicted exchanges, and no review mentions any") {
+TEST_CASE("a cleared journal counts no evicted exchanges, and a review mentions no evictions") {
   for (const bool resets : {false, true}) {
     CAPTURE(resets);
     Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
@@ -76,7 +76,7 @@ TEST_CASE("a cleared journal has no connection faults") {
   CHECK(gateway.journal().connection_hits().size() == 1);
 }
 
-TEST_CASE("the newest connection faults are kept, up to the limit of exchanges") {
+TEST_CASE("the journal keeps as many connection faults as exchanges, the newest ones") {
   Gateway gateway{Options{}.journal_limits(3, 1 << 20)};
   gateway.next_connection(close_on_accept(), 5);
   for (int i = 0; i < 5; ++i) RawConnection(gateway).receive_all();
@@ -116,7 +116,7 @@ TEST_CASE("a reset forgets problems over the limit and their count") {
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
 }
 
-/// The report of a gateway's destructor, captured instead of going to this program's adapter.
+/// Creates a gateway, calls `use`, and destroys the gateway. Returns the destructor's report.
 std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
   static std::string reported;
   reported.clear();
@@ -133,7 +133,7 @@ std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
   return reported;
 }
 
-TEST_CASE("reports before a reset do not suppress equal ones after it") {
+TEST_CASE("problems that a test read before a reset do not suppress equal problems after it") {
   const auto fail = [](Gateway& gateway) {
     gateway.chat().when(user_says("a")).reply("x");
     const Http http = Http(gateway).keep_alive();
@@ -154,7 +154,7 @@ TEST_CASE("reports before a reset do not suppress equal ones after it") {
                  "101 problems"));
 }
 
-TEST_CASE("verify() repeats its results") {
+TEST_CASE("verify() returns the same problems when called again") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).expect(1).reply("x");
   Http(gateway).chat("b");
@@ -163,7 +163,7 @@ TEST_CASE("verify() repeats its results") {
   CHECK(gateway.verify().message() == once);
 }
 
-TEST_CASE("review() repeats its results") {
+TEST_CASE("review() returns the same findings when called again") {
   Gateway gateway;
   Http(gateway).chat({{"user", "u"}});
   const std::string once = gateway.review().message();
@@ -179,7 +179,7 @@ TEST_CASE("an unmet expectation of a removed stub is reported until the reset") 
   CHECK(gateway.verify().message() == "nothing is wrong");
 }
 
-TEST_CASE("a reply under way at a reset ends normally, and its unreached places are no later problem") {
+TEST_CASE("a reply under way at a reset ends normally, and its unreached faults are no problem of the next test") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(9), reset_connection()));
@@ -193,7 +193,7 @@ TEST_CASE("a reply under way at a reset ends normally, and its unreached places 
   CHECK(gateway.verify().message() == "nothing is wrong");
 }
 
-TEST_CASE("a request that is being matched at a reset gets no stub of the previous test") {
+TEST_CASE("a request that is being matched during a reset gets no stub of the previous test") {
   Gateway gateway;
   std::promise<void> begun;
   std::promise<void> go_on;
@@ -212,9 +212,9 @@ TEST_CASE("a request that is being matched at a reset gets no stub of the previo
   CHECK(late.get().body.find("of the test before") == std::string::npos);
 }
 
-// --- Effects of repeated requests ------------------------------------------------------------------------------------
+// --- Repeated requests -----------------------------------------------------------------------------------------------
 
-TEST_CASE("after a reset requests get the same replies as at first, and repetitions are distinguished") {
+TEST_CASE("equal requests get different replies, and the same sequence of replies again after a reset") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const Http http(gateway);
@@ -234,8 +234,8 @@ TEST_CASE("after a reset requests get the same replies as at first, and repetiti
   CHECK(asked() == first);
 }
 
-TEST_CASE("after a reset requests beyond the exact counters get the same replies as at first") {
-  // This many different requests have their own counters; further ones share counters.
+TEST_CASE("after a reset, requests that share a counter get the same sequence of replies again") {
+  // This many different requests have their own counters; further requests share counters.
   constexpr std::uint64_t exact = 65'536;
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};

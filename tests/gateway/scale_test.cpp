@@ -1,4 +1,4 @@
-// Many parallel connections, and the response to a client when the system allows no more.
+// Many parallel connections, and the responses when the system has no more descriptors or threads.
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ using test_support::sanitized;
 
 const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
 
-/// The lowest free descriptor.
+/// Returns the lowest free descriptor.
 int next_descriptor() {
   const int descriptor = ::dup(0);
   ::close(descriptor);
@@ -42,10 +42,11 @@ void limit(decltype(RLIMIT_NOFILE) resource, rlim_t most) {
   if (::setrlimit(resource, &limits) != 0) std::cerr << "setrlimit failed\n";
 }
 
-/// Limits this process to this many further descriptors.
+/// Limits this process to `count` more descriptors.
 void leave_descriptors(int count) { limit(RLIMIT_NOFILE, static_cast<rlim_t>(next_descriptor() + count)); }
 
-/// Makes the system refuse further threads to this process. Root must switch to another user, to whom limits apply.
+/// Makes the system refuse further threads to this process. Switches from root to another user, because the limit does
+/// not apply to root.
 void leave_no_thread() {
   if (::geteuid() == 0 && ::setuid(54321) != 0) std::cerr << "setuid failed\n";
   limit(RLIMIT_NPROC, 1);
@@ -54,14 +55,14 @@ void leave_no_thread() {
 /// A gateway in a separate process, so that limits affect only the gateway.
 class GatewayProcess {
  public:
-  /// `before` and `after` run before and after the gateway's start, in its process.
+  /// Runs `before` and `after` in the gateway's process, before and after the gateway starts.
   explicit GatewayProcess(
       const std::function<void()>& before, const std::function<void(Gateway&)>& after = [](Gateway&) {}) {
     int control[2];
     int addresses[2];
     int errors[2];
     REQUIRE((::pipe(control) == 0 && ::pipe(addresses) == 0 && ::pipe(errors) == 0));
-    std::cout.flush();  // otherwise both processes would print it
+    std::cout.flush();  // otherwise both processes would print the buffered text
     process_ = ::fork();
     if (process_ == 0) {
       ::close(control[1]);
@@ -150,7 +151,7 @@ void check_turned_away(const Response& response, const std::string& reason) {
   CHECK(response.header("Connection") == "close");
 }
 
-TEST_CASE("300 stalled or held exchanges delay no other") {
+TEST_CASE("300 stalled or held exchanges delay no other exchange") {
   Gateway gateway;
   Gate gate(60s);
   gateway.chat().reply("Hello.");
@@ -177,7 +178,7 @@ TEST_CASE("300 stalled or held exchanges delay no other") {
   for (std::size_t i = 1; i < slow.size(); i += 2) CHECK(slow[i].receive_response().text() == "one two");
 }
 
-TEST_CASE("parallel connections are served in parallel, even after fewer were served") {
+TEST_CASE("more and more connections are each served in parallel") {
   Gateway gateway;
   const Http http(gateway);
   for (const std::size_t count : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
@@ -193,7 +194,7 @@ TEST_CASE("parallel connections are served in parallel, even after fewer were se
   }
 }
 
-TEST_CASE("a connection without a free descriptor gets 503 until one is free" * doctest::skip(sanitized)) {
+TEST_CASE("a new connection gets a 503 until a descriptor is free" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   int status = 0;
@@ -213,7 +214,7 @@ TEST_CASE("a connection without a free descriptor gets 503 until one is free" * 
   for (int i = 0; i < 40; ++i) gateway.http().chat();
   std::vector<RawConnection> again = std::move(streams);
   const std::size_t before = again.size() + 3;
-  // On a busy machine rejected connections close a moment later.
+  // Rejected connections may close a moment later on a busy machine.
   CHECK(eventually([&] {
     if (gateway.begin_stream(again) != 200) again.pop_back();
     return again.size() == before;
@@ -225,7 +226,7 @@ TEST_CASE("a connection without a free descriptor gets 503 until one is free" * 
         std::string::npos);
 }
 
-TEST_CASE("a silent client without a free descriptor gets a response too" * doctest::skip(sanitized)) {
+TEST_CASE("a client that sends nothing gets a 503 too if there is no free descriptor" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
@@ -235,7 +236,7 @@ TEST_CASE("a silent client without a free descriptor gets a response too" * doct
   CHECK(silent.receive_all().end == test_support::End::fin);
 }
 
-TEST_CASE("silent clients without free descriptors delay no other" * doctest::skip(sanitized)) {
+TEST_CASE("silent clients that get a 503 delay no other client" * doctest::skip(sanitized)) {
   for (const bool has_thread : {true, false}) {
     CAPTURE(has_thread);
     GatewayProcess gateway(
@@ -256,7 +257,7 @@ TEST_CASE("silent clients without free descriptors delay no other" * doctest::sk
   }
 }
 
-TEST_CASE("parallel clients without free descriptors all get the error" * doctest::skip(sanitized)) {
+TEST_CASE("parallel clients all get a 503 if there is no free descriptor" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
@@ -273,14 +274,14 @@ TEST_CASE("parallel clients without free descriptors all get the error" * doctes
     for (const Response& answer : some) check_turned_away(answer, "no descriptor left");
 }
 
-TEST_CASE("a connection without a thread gets 503" * doctest::skip(sanitized)) {
+TEST_CASE("a new connection gets a 503 if the system refuses threads" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] {}, [](Gateway&) { leave_no_thread(); });
   for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "another thread");
   CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system refuses another thread") !=
         std::string::npos);
 }
 
-TEST_CASE("if the system refuses threads, running work continues, and open connections wait for it" *
+TEST_CASE("if the system refuses threads, a running function continues and open connections wait for its thread" *
           doctest::skip(sanitized)) {
   int release[2];
   REQUIRE(::pipe(release) == 0);
@@ -303,7 +304,7 @@ TEST_CASE("if the system refuses threads, running work continues, and open conne
   }
   RawConnection blocked = gateway.connect();
   blocked.send(gateway.http().format_chat("block"));
-  // The function is called a moment later.
+  // Waits until the function runs and occupies the only thread.
   REQUIRE(eventually([&] { return gateway.connect().receive_response(100ms).status == 503; }));
   for (RawConnection& connection : open) connection.send(models);
   check_turned_away(gateway.http().chat(), "another thread");
@@ -316,7 +317,7 @@ TEST_CASE("if the system refuses threads, running work continues, and open conne
   for (const int end : release) ::close(end);
 }
 
-TEST_CASE("if the system refuses threads, waiting exchanges need none" * doctest::skip(sanitized)) {
+TEST_CASE("waiting exchanges need no thread, even if the system refuses threads" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] {},
                          [](Gateway& made) {
                            if (Http(made).request("GET", "/v1/models").status != 200) std::cerr << "not served\n";
@@ -331,7 +332,7 @@ TEST_CASE("if the system refuses threads, waiting exchanges need none" * doctest
   CHECK(gateway.end().find("not served") == std::string::npos);
 }
 
-TEST_CASE("a fault on accept waits for a connection that gets a thread" * doctest::skip(sanitized)) {
+TEST_CASE("a fault on accept does not strike a connection that gets a 503" * doctest::skip(sanitized)) {
   for (const std::size_t times : {std::size_t{1}, std::size_t{3}}) {
     CAPTURE(times);
     GatewayProcess gateway([] {},
@@ -351,7 +352,7 @@ TEST_CASE("a fault on accept waits for a connection that gets a thread" * doctes
   }
 }
 
-TEST_CASE("a limit with hardly any descriptors is reported at the start" * doctest::skip(sanitized)) {
+TEST_CASE("a gateway that starts with few descriptors reports the limit" * doctest::skip(sanitized)) {
   GatewayProcess few([] { leave_descriptors(30); });
   CHECK(few.end().find("descriptors (ulimit -n) and has used most") != std::string::npos);
 
@@ -386,7 +387,7 @@ TEST_CASE("with any number of descriptors, a gateway serves or reports the limit
   }
 }
 
-TEST_CASE("connections beyond descriptor 1024 are served like others" * doctest::skip(sanitized)) {
+TEST_CASE("connections with descriptors above 1024 are served like others" * doctest::skip(sanitized)) {
   rlimit limits{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limits) == 0);
   if (limits.rlim_max < 1200) {

@@ -1,5 +1,5 @@
-// The second of something: header fields, keys, secrets, faults, conditions, states, holds, permits, requests on a
-// connection. Code that handles only the first fails these tests.
+// Tests with two of something, such as header fields, keys, faults, states or requests on a connection. Code that
+// handles only the first fails them.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ using Kind = Problem::Kind;
 
 // --- In a request ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("any of several header fields of a name identifies a test") {
+TEST_CASE("any of several header fields with the same name identifies a test") {
   Gateway gateway;
   Http(gateway).with_header("X-Test", "other").with_header("X-Test", "mine").chat();
   CHECK(gateway.journal().in(with_header("x-test", "mine")).size() == 1);
@@ -38,7 +38,7 @@ TEST_CASE("any of several header fields of a name identifies a test") {
   CHECK(gateway.journal().in(with_header("x-test", "third")).empty());
 }
 
-TEST_CASE("a second Transfer-Encoding field is refused like a second coding") {
+TEST_CASE("a second Transfer-Encoding field is refused") {
   Gateway gateway;
   const Http http = Http(gateway).with_header("Transfer-Encoding", "chunked");
   for (const bool twice : {false, true}) {
@@ -69,7 +69,7 @@ TEST_CASE("a key is masked in every place of a body, a target and a header secti
 
 // --- Keys and failures -----------------------------------------------------------------------------------------------
 
-TEST_CASE("keys with the same description are one scope, whichever a stub names") {
+TEST_CASE("keys with the same description form one scope") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey first = gateway.keys().create("team");
   const CreatedKey second = gateway.keys().create("team");
@@ -113,7 +113,7 @@ TEST_CASE("setting the limit of all keys again restarts its window") {
   CHECK(http.chat().header("Retry-After") == "20");
 }
 
-TEST_CASE("after a window all requests are available, even for a request that takes none") {
+TEST_CASE("after a window all requests are available again, even if a refused request asks for the number") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai).limit(2, 10s)};
   const Http http(gateway);
@@ -128,7 +128,7 @@ TEST_CASE("after a window all requests are available, even for a request that ta
 
 // --- In a script -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a stub waits for all of its scenarios, and changes all that it names") {
+TEST_CASE("a stub waits for the states of several scenarios and changes several states") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("neither");
@@ -171,7 +171,7 @@ TEST_CASE("each unmet should() condition of a request is reported") {
   CHECK(has_part(verification.message(), "has tool \"f\""));
 }
 
-TEST_CASE("a second fault that the reply does not reach is reported, although the first was reached") {
+TEST_CASE("a second fault that was not reached is reported although the first was reached") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(
       text("one two three").fault(after_tokens(1), skip_event()).fault(after_tokens(9), reset_connection()));
@@ -181,7 +181,7 @@ TEST_CASE("a second fault that the reply does not reach is reported, although th
   CHECK(has_part(verification.message(), "reset the connection after 9 tokens"));
 }
 
-TEST_CASE("a stub that is called again after another is out of order") {
+TEST_CASE("a stub that is called again after the next stub is out of order") {
   Gateway gateway;
   const Http http(gateway);
   const Stub first = gateway.chat().when(user_says("first")).reply("x");
@@ -229,7 +229,7 @@ TEST_CASE("when the client sends its next request, the stub has finished the pre
 
 // --- Gates and waits -------------------------------------------------------------------------------------------------
 
-TEST_CASE("a gate that was released twice lets two pass, and holds the third") {
+TEST_CASE("a gate that was released twice lets two exchanges pass and holds the third") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("a").hold(gate, before_event(1)));
@@ -246,7 +246,7 @@ TEST_CASE("a gate that was released twice lets two pass, and holds the third") {
   CHECK(third.receive_response().status == 200);
 }
 
-TEST_CASE("a client that left a gate takes no release from the next") {
+TEST_CASE("a client that left while held uses up no release of the gate") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("a").hold(gate, before_token(1)));
@@ -296,7 +296,7 @@ TEST_CASE("the clock drops the wait of a departed client, and keeps the others")
   CHECK(clock.waits().empty());
 }
 
-TEST_CASE("two waits with the same deadline end together, and later advances continue from there") {
+TEST_CASE("two waits with the same deadline end in one advance of the clock, and the next waits too") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a b c").every(1s));
@@ -316,7 +316,7 @@ TEST_CASE("two waits with the same deadline end together, and later advances con
 
 // --- Requests on a connection ----------------------------------------------------------------------------------------
 
-TEST_CASE("a client that leaves before the second reply began waited for no byte of it") {
+TEST_CASE("a client that leaves before the second reply began is recorded without bytes and waiting time") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Gate gate;
@@ -324,7 +324,7 @@ TEST_CASE("a client that leaves before the second reply began waited for no byte
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   REQUIRE(connection.receive_response().status == 200);
-  REQUIRE(gateway.journal().wait_until_idle(10s));  // the time of its last write is recorded
+  REQUIRE(gateway.journal().wait_until_idle(10s));  // waits until the time of the last write is recorded
   clock.advance(1min);
   connection.send(Http(gateway).format_chat());
   REQUIRE(gate.wait_until_reached(10s));
@@ -369,7 +369,7 @@ TEST_CASE("a guard that ended the first request's slow body is not reported for 
   CHECK_FALSE(exchanges[1].connection_fault());
 }
 
-TEST_CASE("each of two requests sent before a half-close is recorded as such") {
+TEST_CASE("both requests that a client sends before it half-closes record the half-close") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("first").hold(gate, before_event(1)), text("second"));
@@ -387,7 +387,7 @@ TEST_CASE("each of two requests sent before a half-close is recorded as such") {
   CHECK(gateway.journal().last().client_closed_its_side());
 }
 
-TEST_CASE("steps of a sweep without requests are allowed between others") {
+TEST_CASE("a sweep allows steps without requests between other steps") {
   Gateway gateway;
   const std::string request = Http(gateway).with_header("Connection", "close").format_chat({{"stream", true}});
   std::size_t calls = 0;

@@ -1,5 +1,4 @@
-// How fast a gateway stops, whatever connections its clients leave open. Measured in real time, so this file runs
-// alone.
+// How fast a gateway stops with many open connections. This file runs alone, because it measures real time.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +19,7 @@ using test_support::RawConnection;
 namespace stop_test {
 
 const std::string flood(8u << 20, 'x');
-/// The time of stop() with these connections open, excluding the kernel's time to close the clients.
+/// Returns how long stop() takes with these connections open. Closing the clients afterwards does not count.
 std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t streams, std::size_t half_sent,
                                               std::size_t not_reading) {
   Gateway gateway;
@@ -60,8 +59,8 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
 
 TEST_CASE("a gateway stops within 50 ms with any open connections") {
   const int runs = test_support::sanitized ? 5 : 50;
-  // Judges the maximum of a whole series. Other processes also take wall time, so a failed series is measured again, at
-  // most twice.
+  // The maximum of a series must be below the limit. A failed series is repeated at most twice, because other processes
+  // also take wall time.
   for (int series = 1;; ++series) {
     const auto times = test_support::measure(runs, [] { return stop_test::stop_with(100, 100, 100, 5); });
     MESSAGE("stop " << times);
@@ -70,7 +69,7 @@ TEST_CASE("a gateway stops within 50 ms with any open connections") {
   }
 }
 
-TEST_CASE("an unused gateway stops, and one that has just started") {
+TEST_CASE("a gateway without clients can be stopped or destroyed right after its start") {
   for (int run = 0; run < 50; ++run) {
     Gateway gateway;
     if (run % 2 == 0) gateway.stop();

@@ -1,4 +1,4 @@
-// Which clients occupy a thread of the gateway, and that a blocking function of a test delays no other client.
+// Threads of the gateway: waiting clients occupy no thread, and a blocking function of a test delays no other client.
 
 #include <dirent.h>
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ using test_support::patience;
 using test_support::RawConnection;
 using test_support::sanitized;
 
-/// Blocks functions of the test until it releases them.
+/// A latch at which functions of the test wait until it is opened, for at most 60 s.
 class Latch {
  public:
   ~Latch() { open(); }
@@ -59,7 +59,7 @@ class Latch {
   bool open_ = false;
 };
 
-/// A gateway, and used, kept-alive connections to it.
+/// Open connections to a gateway, on each of which one request was answered.
 struct Kept {
   explicit Kept(const Gateway& gateway, std::size_t count) : http(gateway) {
     while (connections.size() < count) {
@@ -68,7 +68,7 @@ struct Kept {
       REQUIRE(connections.back().receive_response().status == 200);
     }
   }
-  /// Whether each connection gets a response.
+  /// Sends a request on each connection. Returns whether all get a response.
   bool are_answered() {
     for (RawConnection& connection : connections) connection.send(http.format("GET", "/v1/models"));
     bool all = true;
@@ -81,8 +81,8 @@ struct Kept {
   std::vector<RawConnection> connections;
 };
 
-/// A function of the test that a gateway calls. It waits at the latch during a request with the message "wait", or at
-/// the end of that request.
+/// A function of the test that a gateway calls during a request with the message "wait" or at its end. The function
+/// waits at the latch.
 struct Tester {
   const char* name;
   std::function<Options(Options, Latch&)> options;
@@ -244,12 +244,12 @@ std::size_t threads() {
   return count;
 }
 
-TEST_CASE("a client with its reply occupies no thread, and a gateway without clients has one") {
+TEST_CASE("a client that has its reply occupies no thread, and a gateway without clients has one thread") {
   const std::size_t before = threads();
   Gateway gateway;
   {
     Kept kept(gateway, 300);
-    // The threads that accept and wait: one per processor, at most four.
+    // One thread accepts. The threads that wait for clients are one per processor, at most four.
     CHECK(eventually([&] { return threads() <= before + 5; }));
     CHECK(kept.are_answered());
   }
@@ -257,13 +257,13 @@ TEST_CASE("a client with its reply occupies no thread, and a gateway without cli
   CHECK(Http(gateway).request("GET", "/v1/models").status == 200);
 }
 
-/// Clients that each keep an exchange waiting.
+/// Clients that each have an exchange that waits.
 struct Waiting {
   const char* name;
   std::function<void(Gateway&, const Gate&)> script;
   /// Starts the exchange.
   std::function<void(RawConnection&, const Http&)> client;
-  /// Whether the request is complete.
+  /// Whether the journal records the exchange before its wait ends.
   bool is_recorded = true;
   std::size_t clients = 40;
 };
@@ -292,8 +292,8 @@ std::vector<Waiting> waiting() {
       {"pings", reply(text("one two").every(60s).sse(SseDialect().ping_every(50ms))), asks},
       {"a half-closed connection", reply(text("one two").fault(after_tokens(1), half_close())), asks},
       {"a stream left open", reply(text("one two").sse(SseDialect().open_after_done(true))), asks},
-      // More than the system buffers. Only as many clients as needed: with the thread sanitizer each megabyte is
-      // expensive.
+      // The reply exceeds the system's buffers. There are few clients, because each megabyte is expensive with the
+      // thread sanitizer.
       {"a client that does not read", reply(text(std::string(std::size_t{5} << 20, 'x'))), asks, true, 7},
       {"a reset, before which a reply is to arrive that the client does not read",
        [](Gateway& gateway, const Gate&) {
@@ -327,7 +327,7 @@ std::vector<Waiting> waiting() {
   };
 }
 
-TEST_CASE("a waiting exchange occupies no thread, whatever it waits for") {
+TEST_CASE("a waiting exchange occupies no thread") {
   for (const Waiting& one : waiting()) {
     CAPTURE(one.name);
     const std::size_t before = threads();
@@ -343,7 +343,7 @@ TEST_CASE("a waiting exchange occupies no thread, whatever it waits for") {
       one.client(clients.back(), http);
     }
     if (one.is_recorded) CHECK(gateway.journal().wait_for(clients.size(), 30s));
-    // The threads that read earlier requests serve these too.
+    // These requests are served by the threads that read the earlier requests.
     for (int i = 0; i < 10; ++i) CHECK(http.request("GET", "/v1/models").status == 200);
     CHECK(eventually([&] { return threads() <= before + 5; }));
     gateway.reset();
@@ -353,8 +353,8 @@ TEST_CASE("a waiting exchange occupies no thread, whatever it waits for") {
 
 #endif
 
-TEST_CASE("a reply that began on another thread leaves on time while its client sends more") {
-  std::atomic<int> called{0};  // the last request also increments it, and may run until the gateway ends
+TEST_CASE("a reply of a function's thread is sent on time even if its client sends another request meanwhile") {
+  std::atomic<int> called{0};  // outlives the gateway: the last request may run until the gateway ends
   std::atomic<int> released{0};
   Gateway gateway;
   gateway.chat().reply([&](const ChatRequest&) {
@@ -369,7 +369,7 @@ TEST_CASE("a reply that began on another thread leaves on time while its client 
   for (int round = 1; round <= 20; ++round) {
     REQUIRE(eventually([&] { return called == round; }));
     connection.send(request);
-    CHECK(other.are_answered());  // by the thread that receives acknowledgements
+    CHECK(other.are_answered());  // served by the thread that receives acknowledgements
     const auto before = std::chrono::steady_clock::now();
     released = round;
     CHECK(connection.receive_response().status == 200);
@@ -378,7 +378,7 @@ TEST_CASE("a reply that began on another thread leaves on time while its client 
   released = 1000;
 }
 
-TEST_CASE("a client that half-closes with its request is released with the reply") {
+TEST_CASE("a connection that the client half-closed is closed after the reply") {
   Gateway gateway;
   const Http http(gateway);
   for (int i = 0; i < 50; ++i) {
@@ -391,7 +391,7 @@ TEST_CASE("a client that half-closes with its request is released with the reply
   }
 }
 
-TEST_CASE("bytes that a client sends on a busy connection are answered next") {
+TEST_CASE("a request that a client sends before the previous reply is answered next") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("held").hold(gate, before_event(1)));
@@ -410,7 +410,7 @@ TEST_CASE("bytes that a client sends on a busy connection are answered next") {
 TEST_CASE("a client that pipelines thousands of requests delays no other client") {
   const std::size_t count = sanitized ? 500 : 3000;
   Gateway gateway;
-  Kept kept(gateway, 4);  // one thread waits for all of them
+  Kept kept(gateway, 4);  // one thread waits for all four connections
   RawConnection flooding = std::move(kept.connections.back());
   kept.connections.pop_back();
   std::string requests;
@@ -427,7 +427,7 @@ TEST_CASE("a client that pipelines thousands of requests delays no other client"
   CHECK(answered == count);
 }
 
-TEST_CASE("an idle connection is closed, whatever came before") {
+TEST_CASE("an idle connection is closed after the idle timeout") {
   Gateway gateway{Options{}.idle_timeout(150ms)};
   Kept kept(gateway, 20);
   const auto before = std::chrono::steady_clock::now();

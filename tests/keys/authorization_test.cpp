@@ -1,4 +1,4 @@
-// Access: invalid keys, a key's permissions for models and operations, and the order of the checks of a request.
+// Authorization: invalid keys, a key's permissions for models and operations, and the order of the checks of a request.
 
 #include <chrono>
 #include <cstddef>
@@ -47,7 +47,7 @@ TEST_CASE("without a valid key every request gets 401 with the documented body")
       http.with_authorization("Basic " + key),
       http.with_authorization("Basic dXNlcjpwYXNzd29yZA=="),
       http.with_authorization(key),
-      http.with_header("Authorization", "Bearer " + key),  // a second field
+      http.with_header("Authorization", "Bearer " + key),  // a second Authorization field
       http.without_key().with_header("x-api-key", key),
   };
   for (std::size_t i = 0; i < invalid.size(); ++i) {
@@ -64,7 +64,7 @@ TEST_CASE("without a valid key every request gets 401 with the documented body")
   }
 }
 
-TEST_CASE("the scheme is case-insensitive with any number of spaces; strict accepts exactly Bearer") {
+TEST_CASE("the scheme ignores case and allows any number of spaces; strict accepts only the exact word Bearer") {
   const Gateway lax;
   for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "Bearer   "}) {
     CAPTURE(scheme);
@@ -125,20 +125,20 @@ TEST_CASE("the checks of a request run in the documented order, and the first fa
   const auto key_with = [&](const KeyOptions& options) { return gateway.keys().create("", options); };
   const Http http(gateway);
 
-  SUBCASE("1 before 2: a failure forced for all or for the operation, before the key is looked at") {
+  SUBCASE("1 before 2: a failure forced for all or for the operation, before the key") {
     gateway.fail_next(bad_gateway());
     gateway.fail_next(overloaded(), 1, chat_completions());
     CHECK(http.without_key().chat().status == 502);
     CHECK(http.without_key().chat().status == 529);
     CHECK(http.without_key().chat().status == 401);
   }
-  SUBCASE("2 before 3: an invalid key, before rights and states") {
+  SUBCASE("2 before 3: an invalid key, before the state and the permissions of a key") {
     const CreatedKey key = key_with(KeyOptions{}.disabled().operations({list_models()}));
     CHECK(Http(gateway).with_key(key.secret).with_header("Authorization", "Bearer " + key.secret).chat().status == 401);
     gateway.keys().remove(key.id);
     CHECK(Http(gateway).with_key(key.secret).chat().status == 401);
   }
-  SUBCASE("3 before 4: a disabled key or one without right, before a failure forced for it") {
+  SUBCASE("3 before 4: a disabled key or a key without permission, before a failure forced for the key") {
     const CreatedKey key = key_with(KeyOptions{}.disabled().operations({list_models()}));
     const Http limited = http.with_key(key.secret);
     gateway.fail_next(bad_gateway(), 1, for_key(key.id));
@@ -148,7 +148,7 @@ TEST_CASE("the checks of a request run in the documented order, and the first fa
     CHECK(limited.get("/v1/models").status == 502);
     CHECK(limited.get("/v1/models").status == 200);
   }
-  SUBCASE("4 before 5: a failure forced for the key, before its rate limit, which does not count it") {
+  SUBCASE("4 before 5: a failure forced for the key, before the rate limit, which does not count the request") {
     const CreatedKey key = key_with(KeyOptions{}.limit(1, 10s));
     const Http limited = http.with_key(key.secret);
     gateway.fail_next(bad_gateway(), 1, for_key(key.id));
@@ -170,18 +170,18 @@ TEST_CASE("the checks of a request run in the documented order, and the first fa
     CHECK(wrong_method.status == 405);
     CHECK(wrong_method.header("Allow") == "POST");
   }
-  SUBCASE("7 before 8: the body, before the right to its model") {
+  SUBCASE("7 before 8: the body, before the permission for the model") {
     const Http limited = http.with_key(key_with(KeyOptions{}.models({"open"})).secret);
     CHECK(limited.post(chat_path, {{"model", "closed"}}).status == 400);
     CHECK(limited.with_content_type("text/plain").chat({{"model", "closed"}}).status == 415);
   }
-  SUBCASE("8 before 9: the right to a model, before whether there is one") {
+  SUBCASE("8 before 9: the permission for a model, before the existence of the model") {
     const Http limited = http.with_key(key_with(KeyOptions{}.models({"open"})).secret);
     CHECK(limited.chat({{"model", "unknown"}}).status == 403);
     const Http entitled = http.with_key(key_with(KeyOptions{}.models({"unknown"})).secret);
     CHECK(entitled.chat({{"model", "unknown"}}).status == 404);
   }
-  SUBCASE("9 before 10: an unknown model, before a failure forced for it") {
+  SUBCASE("9 before 10: an unknown model, before a failure forced for the model") {
     gateway.fail_next(bad_gateway(), 1, for_model("unknown"));
     CHECK(http.chat({{"model", "unknown"}}).status == 404);
   }

@@ -1,4 +1,4 @@
-// The life of a key as clients see it: its states, the effect of changes, and that its secret is shown only once.
+// The life of a key as clients see it: its states and the effect of changes. Its secret is shown only once.
 
 #include <algorithm>
 #include <atomic>
@@ -112,7 +112,7 @@ TEST_CASE("a key goes through its states, each for a number of its requests") {
   CHECK(http.get("/v1/nothing").status == 403);
   CHECK(Http(gateway).chat().status == 200);  // another key's requests do not count
   CHECK(state() == KeyState::enabled);
-  CHECK(http.get("/v1/nothing").status == 404);  // counts, although it is 404
+  CHECK(http.get("/v1/nothing").status == 404);  // a request that gets a 404 counts
   CHECK(state() == KeyState::disabled);
   for (int i = 0; i < 3; ++i) CHECK(http.chat().status == 403);
 }
@@ -145,7 +145,7 @@ TEST_CASE("a key disabled for some requests is enabled afterwards, unless the te
       contains(error_of([] { (void)KeyOptions{}.state_for(KeyState::deleted, 1); }), "delete a key with Keys::remove"));
 }
 
-TEST_CASE("disabling a disabled key and enabling an enabled one change nothing") {
+TEST_CASE("disabling a disabled key and enabling an enabled key change nothing") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create();
   const Http http = Http(gateway).with_key(key.secret);
@@ -196,7 +196,7 @@ TEST_CASE("an unknown id throws and says where to find ids") {
   CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id \"\""));
 }
 
-TEST_CASE("a secret instead of an id is explained and not repeated") {
+TEST_CASE("the error for a secret in place of an id explains the mistake and does not repeat the secret") {
   const Gateway gateway;
   const Gateway other{Options{}.seed(2)};
   for (const std::string& secret : {gateway.api_key(), other.api_key()}) {
@@ -209,7 +209,7 @@ TEST_CASE("a secret instead of an id is explained and not repeated") {
   }
 }
 
-TEST_CASE("generated secrets repeat between runs, differ by seed, and never equal a chosen one") {
+TEST_CASE("generated secrets repeat between runs, differ by seed, and never equal a chosen secret") {
   const auto secrets = [](const Options& options) {
     const Gateway gateway{options};
     return std::vector<std::string>{gateway.api_key(), gateway.keys().create().secret, gateway.keys().create().secret};
@@ -226,7 +226,7 @@ TEST_CASE("generated secrets repeat between runs, differ by seed, and never equa
   CHECK(beside[1] != first[1]);
 }
 
-TEST_CASE("a secret can be chosen; an invalid one throws without being repeated") {
+TEST_CASE("a test can choose a secret; the error for an invalid secret does not repeat it") {
   const Gateway gateway{Options{}.api_key("sk-default")};
   CHECK(gateway.api_key() == "sk-default");
   CHECK(Http(gateway).chat().status == 200);
@@ -283,7 +283,7 @@ TEST_CASE("a key of any form works like a key that begins with sk-") {
   CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
 }
 
-TEST_CASE("a change of state applies to the first request after the call returned, from any thread") {
+TEST_CASE("a change of state applies to every request after the call has returned, from any thread") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create("hammered");
   std::atomic<bool> disabled{false};
@@ -334,7 +334,7 @@ TEST_CASE("a request under way when its key is disabled or deleted completes") {
   }
 }
 
-TEST_CASE("a rotated key is unused once the client has the new one") {
+TEST_CASE("a test can check that a client no longer uses its old key after a rotation") {
   const Gateway gateway;
   const CreatedKey old_key = gateway.keys().create("service, old");
   CHECK(Http(gateway).with_key(old_key.secret).chat().status == 200);
@@ -382,7 +382,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   }
   shown += error_of([&] { keys.create("", KeyOptions{}.secret(created.secret)); });
   keys.set_description(odd.id, "its secret is " + created.secret);
-  // As JSON and a percent-encoded query write it.
+  // Sends the secret as JSON and a percent-encoded query would write it.
   Http(gateway).get("/v1/nothing?key=sk-odd%2F%22key%5C%252F");
 
   REQUIRE(gateway.journal().wait_until_idle(10s));
@@ -411,7 +411,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   CHECK_FALSE(contains(shown, "sk-odd%2F"));
 }
 
-TEST_CASE("a key counts its requests and knows the last one's time, even if they were evicted") {
+TEST_CASE("a key knows the number of its requests and the time of the last request, even after evictions") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).journal_limits(1, 1 << 20).verify_on_destruction(false)};
   const CreatedKey created = gateway.keys().create("counted");

@@ -1,4 +1,4 @@
-// Rate limits of a key and of all keys: refusals, their Retry-After, and which requests count.
+// Rate limits of a key, a group and all keys: refusals, Retry-After, and which requests count.
 
 #include <atomic>
 #include <chrono>
@@ -28,7 +28,7 @@ TEST_CASE("a rate limit refuses excess requests with the exact remaining Retry-A
   const Gateway gateway{Options{}.clock(clock)};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
   const Http http = Http(gateway).with_key(key.secret);
-  CHECK(http.chat().status == 200);  // the window begins
+  CHECK(http.chat().status == 200);  // the window begins here
   clock.advance(4s);
   CHECK(http.chat().status == 200);
 
@@ -54,7 +54,7 @@ TEST_CASE("a rate limit refuses excess requests with the exact remaining Retry-A
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a client that returns exactly after Retry-After is served") {
+TEST_CASE("a client that retries exactly after Retry-After is served") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(1, 7300ms)};
   const Http http(gateway);
@@ -68,7 +68,7 @@ TEST_CASE("a client that returns exactly after Retry-After is served") {
   }
 }
 
-TEST_CASE("a limit for all keys is shared, and the longer wait is sent if both are exceeded") {
+TEST_CASE("a limit for all keys is shared; if a key's own limit is exceeded too, the longer wait is sent") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   gateway.keys().limit_rate_for_all(2, 60s);
@@ -76,18 +76,19 @@ TEST_CASE("a limit for all keys is shared, and the longer wait is sent if both a
   const Http limited = Http(gateway).with_key(key.secret);
   CHECK(limited.chat().status == 200);
   CHECK(limited.chat().header("Retry-After") ==
-        "10");  // refused by its own limit, so the other limit does not count it
+        "10");  // refused by the key's own limit, so the common limit does not count it
   CHECK(Http(gateway).chat().status == 200);
   CHECK(Http(gateway).chat().header("Retry-After") == "60");
   CHECK(limited.chat().header("Retry-After") == "60");
   clock.advance(10s);
-  CHECK(limited.chat().header("Retry-After") == "50");  // refused by the other limit, so its own does not count it
+  CHECK(limited.chat().header("Retry-After") ==
+        "50");  // refused by the common limit, so the key's own limit does not count it
   gateway.keys().unlimit_rate_for_all();
   CHECK(limited.chat().status == 200);
   CHECK(limited.chat().header("Retry-After") == "10");
 }
 
-TEST_CASE("the keys of a group count together, each against its limit") {
+TEST_CASE("the requests of a group's keys count together against each key's limit") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const KeyOptions team = KeyOptions{}.limit(2, 10s).limit_group("team");
@@ -114,7 +115,7 @@ TEST_CASE("the keys of a group count together, each against its limit") {
   CHECK(ask(two).status == 200);
 }
 
-TEST_CASE("setting a limit again restarts it, and removing it ends it") {
+TEST_CASE("setting a limit again restarts its window, and removing it ends it") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const std::string id = gateway.keys().list().front().id;
@@ -132,7 +133,7 @@ TEST_CASE("setting a limit again restarts it, and removing it ends it") {
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a limit removed and set again starts anew, for a key and for all") {
+TEST_CASE("a limit that was removed and set again has a new window, for a key and for all keys") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
@@ -151,7 +152,7 @@ TEST_CASE("a limit removed and set again starts anew, for a key and for all") {
   CHECK(http.chat().status == 429);
 }
 
-TEST_CASE("the openai profile reports the rest of a key's own limit, or else of the common one") {
+TEST_CASE("the openai profile reports the rest of a key's own limit, or of the common limit if there is none") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const Http http(gateway);
@@ -193,7 +194,7 @@ TEST_CASE("an infinite limit sends the largest possible Retry-After") {
   CHECK(gateway.journal().count() == 2);
 }
 
-TEST_CASE("an impossible limit is refused where it is written") {
+TEST_CASE("setting an impossible limit throws") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;
   CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 0, 1s); }), "at least 1 request"));
@@ -203,7 +204,7 @@ TEST_CASE("an impossible limit is refused where it is written") {
   CHECK_THROWS_AS(Gateway{Options{}.limit(0, 1s)}, GatewayError);
 }
 
-TEST_CASE("a request counts at its arrival on the gateway's clock, however slowly its body is read") {
+TEST_CASE("a request counts at its arrival on the gateway's clock, even if its body is read slowly") {
   for (const bool limits_all : {true, false}) {
     CAPTURE(limits_all);
     const Options options = Options{}.clock(InstantClock{}).profile(Profile::openai);

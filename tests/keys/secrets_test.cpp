@@ -1,4 +1,4 @@
-// Keys in everything that a gateway records, prints and sends are masked: its own keys and those of other accounts, in
+// Masking of keys in everything that a gateway records, prints and sends: its own keys and keys of other accounts, in
 // any encoding and place. Words that only resemble a key stay.
 
 #include <algorithm>
@@ -36,13 +36,13 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-/// The last request's body as recorded.
+/// Sends a body and returns it as recorded in the journal.
 inline std::string recorded(const Gateway& gateway, const Http& http, const std::string& body) {
   http.post("/v1/nothing", std::string_view(body));
   return gateway.journal().last().body();
 }
 
-/// Everything that the gateway shows of its exchanges and its findings.
+/// Returns everything that the gateway shows of its exchanges and its findings.
 inline std::string all_shown(Gateway& gateway) {
   std::ostringstream shown;
   for (const Exchange& exchange : gateway.journal().all()) {
@@ -55,7 +55,7 @@ inline std::string all_shown(Gateway& gateway) {
   return shown.str();
 }
 
-/// RFC 4648, section 4 (or 5, for URLs).
+/// Encodes bytes in base64 (RFC 4648, section 4, or section 5 for URLs).
 inline std::string base64(const std::string& bytes, bool for_urls, bool padded) {
   std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   digits += for_urls ? "-_" : "+/";
@@ -126,7 +126,7 @@ TEST_CASE("a session token in its header is masked in any form") {
   CHECK_FALSE(contains(gateway.journal().last().raw(), "IQoJ"));
 }
 
-TEST_CASE("words that begin like a key, and shorter ones, stay unchanged") {
+TEST_CASE("words that begin like a key but are shorter or different stay unchanged") {
   Gateway gateway;
   const std::string text =
       "desk-bound sk-learn sk-SK sk-folding-cube sk-123456789012345 task-force-of-the-united-nations "
@@ -137,7 +137,7 @@ TEST_CASE("words that begin like a key, and shorter ones, stay unchanged") {
   CHECK(gateway.review().without("request_refused").without("retried_final_error").message().substr(0, 5) == "clean");
 }
 
-TEST_CASE("a key of another account begins at a word and has 20 characters") {
+TEST_CASE("a key of another account begins where a word begins and has at least 20 characters") {
   const Gateway gateway;
   const Http http(gateway);
   CHECK(recorded(gateway, http, "sk-1234567890123456 sk-12345678901234567") == "sk-1234567890123456 sk-***");
@@ -145,7 +145,7 @@ TEST_CASE("a key of another account begins at a word and has 20 characters") {
   CHECK(recorded(gateway, http, "\\nsk-12345678901234567\\n%0Ask-12345678901234567%20\\u000ask-12345678901234567") ==
         "\\nsk-***\\n%0Ask-***%20\\u000ask-***");
   CHECK(recorded(gateway, http, "\xC3\xA9sk-12345678901234567\xC3\xA9") == "\xC3\xA9sk-***\xC3\xA9");
-  // At the very beginning of a body: the end of an escape, and one character less of it.
+  // At the very beginning of a body, a key after a complete escape is masked, but not after an incomplete escape.
   for (const std::string escape : {"%0A", "\\n", "\\u000a"}) {
     const std::string key = "sk-12345678901234567";
     CHECK(recorded(gateway, http, escape + key) == escape + "sk-***");
@@ -161,11 +161,11 @@ TEST_CASE("a key of another account in the body is a finding") {
         "key_in_body (exchange 1): the body contains a key. Send the key only in the Authorization header.");
 }
 
-TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, at any alignment") {
+TEST_CASE("base64 of a key is masked, in the standard or the URL alphabet, padded or not, at any alignment") {
   Gateway gateway;
   const CreatedKey deleted = gateway.keys().create("deleted");
   gateway.keys().remove(deleted.id);
-  // These contain "+" and "/" in their base64.
+  // The base64 of these keys contains "+" and "/".
   const CreatedKey odd = gateway.keys().create("odd", KeyOptions{}.secret("sk-~~~~?~~~~?>>>?~?~"));
   const CreatedKey other = gateway.keys().create("other", KeyOptions{}.secret("hf_0123456789??~~>>"));
   const std::string presented = "pk-presented-by-a-stranger";
@@ -176,7 +176,7 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, at an
         for (const bool for_urls : {false, true}) {
           for (const bool padded : {false, true}) {
             const std::string encoded = base64(before + key + after, for_urls, padded);
-            // The digits whose bits belong only to the key.
+            // These are the digits whose bits belong only to the key.
             const std::size_t begin = (8 * before.size() + 5) / 6;
             const std::string inner = encoded.substr(begin, 8 * (before.size() + key.size()) / 6 - begin);
             const std::string json = Json{{"x", encoded}}.dump();
@@ -201,10 +201,10 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, at an
   CHECK(gateway.review().findings()[0].code == "key_in_body");
 }
 
-TEST_CASE("an image in base64 stays unchanged, whatever keys exist") {
+TEST_CASE("an image in base64 stays unchanged, even if there are short keys") {
   Gateway gateway;
   for (const char* secret : {"sk-1", "sk-ab", "sk-abc"}) gateway.keys().create("short", KeyOptions{}.secret(secret));
-  // Base64 of "sk-1" at its three alignments: so few characters also occur by chance.
+  // This contains the base64 of "sk-1" at its three alignments, which is so short that it may occur by chance.
   CHECK(recorded(gateway, Http(gateway), "iVBORw0Kc2stMQNrLTEzay0x") == "iVBORw0Kc2stMQNrLTEzay0x");
   std::string bytes;
   std::uint32_t state = 1;
@@ -219,7 +219,7 @@ TEST_CASE("8 base64 digits of a key are masked; 7 may occur by chance") {
   const Http http(gateway);
   CHECK(base64("sk-abc", true, false) == "c2stYWJj");
   CHECK(recorded(gateway, http, "x c2stYWJj x") == "x *** x");
-  // Behind one or two other bytes, only 7 digits belong to the key alone.
+  // After one or two other bytes, only 7 digits consist of bits of the key alone.
   for (const std::string before : {"a", "ab"}) {
     const std::string encoded = base64(before + "sk-abc", true, false);
     CAPTURE(encoded);
@@ -227,7 +227,7 @@ TEST_CASE("8 base64 digits of a key are masked; 7 may occur by chance") {
   }
 }
 
-TEST_CASE("a short key without sk- is masked in credential fields, and stays elsewhere") {
+TEST_CASE("a short key without sk- is masked only in credential fields") {
   const Gateway gateway{Options{}.api_key("EMPTY")};
   Http(gateway).with_header("x-api-key", "EMPTY").with_header("X-State", "EMPTY").chat(Json("The list is EMPTY."));
   const Exchange exchange = gateway.journal().last();
@@ -248,7 +248,7 @@ TEST_CASE("a short key without sk- is masked in credential fields, and stays els
   CHECK(gateway.journal().last().path() == "/v1/NOTHING");
 }
 
-TEST_CASE("a key of 16 characters is masked by its value, in any form and for every gateway") {
+TEST_CASE("a key of 16 characters is masked everywhere, in any form and for every gateway") {
   Gateway gateway{Options{}.api_key("0123456789abcdef")};
   const Http http(gateway);
   CHECK(recorded(gateway, http, "x0123456789abcdefx, 0123456789abcde") == "x***x, 0123456789abcde");
@@ -276,7 +276,7 @@ TEST_CASE("an exception does not repeat a key that was given instead of an id") 
   }
 }
 
-// --- The second of something -----------------------------------------------------------------------------------------
+// --- Several fields, keys or escapes ---------------------------------------------------------------------------------
 
 TEST_CASE("every continuation line of a field that holds a credential is masked in raw()") {
   const Gateway gateway;
@@ -290,7 +290,7 @@ TEST_CASE("every continuation line of a field that holds a credential is masked 
         "Cookie: ***\r\n ***\r\n ***\r\n\r\n");
 }
 
-TEST_CASE("a credential in a line that is no field is masked in raw()") {
+TEST_CASE("a credential in a line that is not a field is masked in raw()") {
   const Gateway gateway;
   for (const std::string broken : {"Authorization Bearer hidden", "Authorization : Bearer hidden",
                                    "authorization\tBearer hidden", "Proxy-Authorization=Basic hidden"}) {
@@ -318,7 +318,7 @@ TEST_CASE("a second Authorization field is masked like the first, and so is its 
   CHECK_FALSE(contains(gateway.journal().last().raw(), "hidden"));
 }
 
-TEST_CASE("two foreign credentials are distinguished, although neither is kept") {
+TEST_CASE("two unknown credentials are distinguished, although neither is kept") {
   const auto retried = [](const std::string& first, const std::string& second) {
     const ManualClock clock;
     const Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
@@ -370,7 +370,7 @@ TEST_CASE("a key split by escapes is masked, even by nested escapes") {
   CHECK(recorded(gateway, http, "a%zz\\u00zz\\u0 %5 sk-own-key%2") == "a%zz\\u00zz\\u0 %5 sk-***%2");
 }
 
-TEST_CASE("a key of another account split by two chunks is not kept, however long its first part") {
+TEST_CASE("a key of another account that two chunks split is not kept, for any length of its first part") {
   const Gateway gateway;
   const std::string key = foreign;
   std::ostringstream request;
@@ -387,7 +387,7 @@ TEST_CASE("a key of another account split by two chunks is not kept, however lon
   CHECK_FALSE(contains(gateway.journal().last().raw(), key.substr(25)));
 }
 
-TEST_CASE("a body full of beginnings of keys is masked in time proportional to its length") {
+TEST_CASE("masking a body full of beginnings of keys takes time proportional to its length") {
   const Gateway gateway;
   std::string body = "x";
   const std::size_t size = std::size_t{1} << (test_support::sanitized ? 15 : 19);  // sanitizers check every comparison

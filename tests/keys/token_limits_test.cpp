@@ -1,4 +1,4 @@
-// Token limits of a key, a group and all keys: tokens taken and given back, refusals, and the reported numbers.
+// Token limits of a key, a group and all keys: reserved and returned tokens, refusals, and the reported numbers.
 
 #include <atomic>
 #include <chrono>
@@ -27,20 +27,20 @@ using test_support::in_threads;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// The tokens of chat_body's prompt "Hi": one word, and 3 for its message.
+/// The prompt tokens of chat_body(): one for the word "Hi", and 3 for its message.
 constexpr int prompt = 4;
 
 Options openai() { return Options{}.profile(Profile::openai); }
 
 Json at_most(int tokens) { return Json{{"max_tokens", tokens}}; }
 
-/// "100 40 30s": the limit, the rest, and the time until the limit is restored.
+/// Returns the limit, the rest, and the time until the limit is restored, such as "100 40 30s".
 std::string told(const Response& response, const std::string& what = "tokens") {
   return response.header("x-ratelimit-limit-" + what) + " " + response.header("x-ratelimit-remaining-" + what) + " " +
          response.header("x-ratelimit-reset-" + what);
 }
 
-/// The rest, read with a request that takes no tokens.
+/// Returns the number of remaining tokens, read with a request that takes none.
 std::string left(const Gateway& gateway) {
   return Http(gateway).get("/v1/models").header("x-ratelimit-remaining-tokens");
 }
@@ -51,7 +51,7 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back unused toke
   gateway.chat().reply(text("a b c"));
   const Http http(gateway);
   CHECK(told(http.get("/v1/models")) == "100 100 0ms");
-  CHECK(told(http.chat(at_most(50))) == "100 46 1m0s");  // the window begins
+  CHECK(told(http.chat(at_most(50))) == "100 46 1m0s");  // the window begins here
   CHECK(left(gateway) == "93");                          // 4 + 3 were used
   clock.advance(20s);
   const Response second = http.chat(at_most(20));
@@ -67,7 +67,7 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back unused toke
         "Rate limit reached on tokens per min (TPM): Limit 100, Used 14, Requested 87. Please try again in 40s.");
   CHECK(refused.header("Retry-After") == "40");
   CHECK(refused.header("retry-after-ms") == "40000");
-  CHECK(told(refused) == "100 86 40s");  // it took nothing
+  CHECK(told(refused) == "100 86 40s");  // the refused request took nothing
   CHECK(http.chat(at_most(82)).status == 200);
 
   clock.advance(40s - 1ns);
@@ -77,7 +77,7 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back unused toke
   CHECK(left(gateway) == "93");
 }
 
-TEST_CASE("without max_tokens the reply's tokens are taken with it, for each of its choices") {
+TEST_CASE("without max_tokens a request takes the tokens of its reply, for each choice") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(30, 10s)};
   gateway.chat().reply(text("one two three four five"));
@@ -89,7 +89,7 @@ TEST_CASE("without max_tokens the reply's tokens are taken with it, for each of 
   CHECK(http.chat(at_most(26)).status == 200);
   CHECK(http.chat(at_most(5)).status == 200);
   CHECK(left(gateway) == "12");
-  CHECK(told(http.chat({{"n", 3}})) == "30 0 10s");  // more than the rest
+  CHECK(told(http.chat({{"n", 3}})) == "30 0 10s");  // takes more than the rest
   CHECK(told(http.get("/v1/models")) == "30 0 10s");
   CHECK(http.chat({{"n", 2}, {"max_tokens", 13}}).status == 429);
 }
@@ -103,7 +103,7 @@ TEST_CASE("max_tokens is taken for each choice, and so is max_completion_tokens"
   CHECK(left(gateway) == "92");
 }
 
-TEST_CASE("a request larger than the limit is refused without a time, or with 413 on request") {
+TEST_CASE("a request larger than the limit is refused without Retry-After, or with a 413 if an option asks for it") {
   const ManualClock clock;
   for (const bool gets_413 : {false, true}) {
     CAPTURE(gets_413);
@@ -120,7 +120,7 @@ TEST_CASE("a request larger than the limit is refused without a time, or with 41
     }
     CHECK(http.chat(at_most(96)).status == 200);
     CHECK(http.chat(at_most(97)).status == (gets_413 ? 413 : 429));
-    CHECK(gateway.review().without("daily_quota_retried"));  // a used-up limit is no mistake of the client
+    CHECK(gateway.review().without("daily_quota_retried"));  // the used-up limit itself is not a mistake of the client
   }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("the documented profile has the documented error type, and no headers 
   CHECK_FALSE(refused.has("retry-after-ms"));
 }
 
-TEST_CASE("limits of requests and of tokens apply together") {
+TEST_CASE("a limit of requests and a limit of tokens apply together") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit(3, 20s).limit_tokens(50, 60s)};
   gateway.chat().reply("a");
@@ -158,7 +158,7 @@ TEST_CASE("limits of requests and of tokens apply together") {
   CHECK(http.chat(at_most(10)).status == 200);
 }
 
-TEST_CASE("a key's own token limit applies in addition to the common one, and the longer wait is sent") {
+TEST_CASE("a key's own token limit applies in addition to the common limit, and the longer wait is sent") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock)};
   gateway.chat().reply("a");
@@ -169,7 +169,7 @@ TEST_CASE("a key's own token limit applies in addition to the common one, and th
   const Response refused = own.chat(at_most(16));
   CHECK(refused.header("Retry-After") == "10");
   CHECK(contains(refused.error_message(), "Limit 20, Used 5, Requested 20"));
-  CHECK(left(gateway) == "35");  // refused by its own limit, so the other limit loses nothing
+  CHECK(left(gateway) == "35");  // refused by the key's own limit, so nothing is taken from the common limit
   CHECK(Http(gateway).chat(at_most(31)).status == 200);
   gateway.keys().limit_tokens_for_all(20, 60s);
   CHECK(Http(gateway).chat({{"max_tokens", 10}}).status == 200);
@@ -184,7 +184,7 @@ TEST_CASE("a key's own token limit applies in addition to the common one, and th
   CHECK_FALSE(own.chat(at_most(1000)).has("x-ratelimit-limit-tokens"));
 }
 
-TEST_CASE("the keys of a group share their tokens, each against its limit") {
+TEST_CASE("the tokens of a group's keys count together against each key's limit") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock)};
   gateway.chat().reply("a");
@@ -198,7 +198,7 @@ TEST_CASE("the keys of a group share their tokens, each against its limit") {
   const Response refused = ask(small);
   CHECK(refused.status == 429);
   CHECK(told(refused) == "10 0 10s");
-  CHECK(told(refused, "requests") == "1 0 10s");  // although the group has used 2
+  CHECK(told(refused, "requests") == "1 0 10s");  // although the group has used 2 requests
   CHECK(ask(free).status == 200);
   CHECK(told(ask(large)) == "30 15 10s");
   CHECK(gateway.keys().find(small.id).limit_tokens->tokens == 10);
@@ -242,7 +242,7 @@ TEST_CASE("failures give all tokens back, and refusals before the token check ta
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("scripted usage counts, however odd it is") {
+TEST_CASE("scripted usage counts against the limit, even if it is unusual") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(1000, 10s)};
   gateway.chat().reply(text("a").usage(TokenUsage(0, 9'000'000'000'000'000'000)));
@@ -257,7 +257,7 @@ TEST_CASE("scripted usage counts, however odd it is") {
   }
 }
 
-TEST_CASE("a stream keeps its tokens until its end, complete, broken or abandoned") {
+TEST_CASE("a stream returns its unused tokens when it ends, complete, broken or abandoned") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   Gate gate;
@@ -276,7 +276,7 @@ TEST_CASE("a stream keeps its tokens until its end, complete, broken or abandone
     CHECK(http.chat(at_most(50)).status == 429);
     gate.release();
     CHECK(whole.receive_response().complete);
-    CHECK(left(gateway) == "93");  // given back before the client could see the end
+    CHECK(left(gateway) == "93");  // returned before the client could see the end
   }
   open("39").abort();
   CHECK(eventually([&] { return left(gateway) == "86"; }));
@@ -329,7 +329,7 @@ TEST_CASE("returned tokens do not affect a later window") {
   }
 }
 
-TEST_CASE("a reset keeps limits, and running exchanges return their tokens") {
+TEST_CASE("a reset keeps the limits, and running exchanges return their tokens afterwards") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   Gate gate;
@@ -350,7 +350,7 @@ TEST_CASE("a reset keeps limits, and running exchanges return their tokens") {
   CHECK(http.chat(at_most(96)).status == 200);
 }
 
-TEST_CASE("an exchange that outlives its gateway or its key is harmless") {
+TEST_CASE("an exchange may outlive its gateway or its key") {
   const ManualClock clock;
   Gate gate;
   {
@@ -365,7 +365,7 @@ TEST_CASE("an exchange that outlives its gateway or its key is harmless") {
   }
 }
 
-TEST_CASE("an embedding takes the tokens of its input, other operations none") {
+TEST_CASE("an embedding takes the tokens of its input, other operations take none") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(10, 10s)};
   gateway.on("POST", "/v1/images", [](const ReceivedRequest&) { return HttpReply(200, "{}"); });
@@ -380,7 +380,7 @@ TEST_CASE("an embedding takes the tokens of its input, other operations none") {
   CHECK(told(http.post("/v1/images", "{}")) == "10 4 10s");
 }
 
-TEST_CASE("tokens are those of the test's tokenizer, and one that throws is reported") {
+TEST_CASE("the test's tokenizer counts the tokens, and an exception in it is reported") {
   const ManualClock clock;
   const auto letters = [](std::string_view text) {
     std::vector<std::string> tokens;
@@ -393,7 +393,7 @@ TEST_CASE("tokens are those of the test's tokenizer, and one that throws is repo
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s).tokenizer(letters).verify_on_destruction(false)};
   gateway.chat().reply("abc");
   const Http http(gateway);
-  CHECK(told(http.chat(at_most(10))) == "100 85 10s");  // "Hi" is 2, and 3 for its message
+  CHECK(told(http.chat(at_most(10))) == "100 85 10s");  // 2 tokens for "Hi", and 3 for its message
   CHECK(left(gateway) == "92");
   CHECK(http.chat(Json("Hi!")).status == 500);
   CHECK(http.post("/v1/embeddings", Json{{"model", "mock-model"}, {"input", "Hi!"}}).status == 500);
@@ -401,7 +401,7 @@ TEST_CASE("tokens are those of the test's tokenizer, and one that throws is repo
   CHECK(contains(gateway.verify().message(), "Options::tokenizer threw: no !"));
 }
 
-TEST_CASE("an impossible token limit is refused where it is written") {
+TEST_CASE("setting an impossible token limit throws") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 0, 1s); }), "at least 1 token per window"));
@@ -441,7 +441,7 @@ TEST_CASE("tokens of many threads are counted exactly") {
   std::vector<RawConnection> held;
   for (int i = 0; i < 8; ++i) {
     held.emplace_back(gateway);
-    held.back().send(Http(gateway).format_chat(at_most(21)));  // 25 each
+    held.back().send(Http(gateway).format_chat(at_most(21)));  // each request takes 25 tokens
   }
   REQUIRE(eventually([&] { return left(gateway) == "0"; }));
   gate.open();

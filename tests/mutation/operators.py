@@ -334,8 +334,7 @@ class Finder:
         for value in values:
             self._add("condition", first, last, "condition", [(begin, end, value)])
 
-    # --- Results
-    # ----------------------------------------------------------------------------------------------------------
+    # --- Results ------------------------------------------------------------------------------------------------------
 
     def _text(self, first, last):
         return self.code.text[self.tokens[first].start:self.tokens[last - 1].end] if first < last else ""

@@ -1,5 +1,5 @@
-// Replies larger than the buffers of their sockets: the bytes for a client that reads at once, reads slowly, or has
-// half-closed before, and the journal's record of a client that leaves.
+// Replies that exceed the buffers of their sockets: the bytes for a client that reads at once or slowly or has
+// half-closed, and the record of a client that leaves.
 
 #include <sys/socket.h>
 
@@ -19,12 +19,13 @@ namespace {
 
 using test_support::End;
 
-/// How a client reads a reply. All but the first read nothing until the gateway's socket is full.
+/// How a client reads a reply. Only an `at_once` client reads before the gateway's socket is full.
 enum class Reads { at_once, slowly, after_half_closing, a_little_before_resetting, not_at_all };
 
-/// The buffer of each side for a client that reads slowly, in bytes; Linux doubles it.
+/// The size of each side's buffer for a client that reads slowly, in bytes. Linux doubles it.
 constexpr int small_buffer = 16384;
-/// Several times the size of both buffers: the end of such a reply has not been sent while the client does not read.
+/// The size of a reply that exceeds both buffers several times, so the gateway cannot send its end before the client
+/// reads.
 constexpr std::size_t much = 150'000;
 
 /// A plan: a large reply, and its client's behaviour.
@@ -38,10 +39,11 @@ struct Load {
     }
     reads = draw.one_of<Reads>({Reads::at_once, Reads::slowly, Reads::slowly, Reads::slowly, Reads::after_half_closing,
                                 Reads::a_little_before_resetting, Reads::not_at_all});
-    // For a smaller reply, it would depend on the system's buffers whether such a client leaves before the end.
+    // Whether a client leaves before the end of a smaller reply would depend on the system's buffers.
     if (size < much && reads != Reads::at_once) reads = Reads::slowly;
-    // How far the reply gets while its client reads nothing also depends on the buffers. Events in the reply could then
-    // come before or after the client's action, and a gateway that waits between slices would not fill the buffers.
+    // Other clients get replies without waits, slices and faults. How much is sent before the client acts depends on
+    // the buffers, so a fault could come before or after the action. A gateway that waits between slices would not fill
+    // the buffers.
     if (reads != Reads::at_once && reads != Reads::slowly) return;
     add_waits();
     if (draw.once_in(2)) add_writes();
@@ -139,7 +141,7 @@ struct Load {
   Reply reply{""};
   bool streamed = false;
   std::size_t events = 0;
-  /// The approximate size of the body in bytes.
+  /// The estimated size of the body in bytes.
   std::size_t size = 0;
   Reads reads = Reads::slowly;
 };
@@ -170,7 +172,7 @@ class Client {
     is_open_ = false;
   }
 
-  /// Nothing else can arrive.
+  /// Returns whether nothing more can arrive.
   bool is_done() const { return !is_open_ || end_ != End::open; }
   End end() const { return end_; }
   const std::string& received() const { return received_; }
@@ -182,7 +184,7 @@ class Client {
   bool is_open_ = true;
 };
 
-/// Reads the reply according to the plan, opens its gate, and moves the clock from wait to wait, until both sides have
+/// Reads the reply as the plan says, opens the gate, and advances the clock from wait to wait until both sides have
 /// ended. Returns false on a timeout.
 bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoing& outgoing, Client& client,
            Transcript& told) {
@@ -196,7 +198,7 @@ bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoin
     if (has_ended && (client.is_done() || load.reads == Reads::not_at_all)) return true;
     if (!may_read) {
       may_read = load.reads != Reads::not_at_all && (has_ended || outgoing.was_full());
-      // The gateway also waits for its client between two slices, or until bytes before a fault have arrived.
+      // Reads after a while, because the gateway also waits for its client between slices and before a fault.
       if (load.reads == Reads::slowly && std::chrono::steady_clock::now() - began > 20ms) may_read = true;
       if (may_read && load.reads == Reads::after_half_closing) client.half_close();
     }
@@ -224,7 +226,7 @@ std::string large_reply(std::size_t number) {
   Load load(number);
   const bool is_slow = load.reads != Reads::at_once;
   const ManualClock manual;
-  // In real time; clients that read must not exceed it.
+  // The real-time limit of the exchange, which clients that read do not reach.
   const Duration patience = load.reads == Reads::not_at_all ? Duration(200ms) : Duration(60s);
   Gateway gateway{
       Options().seed(number).clock(manual).keep_answers(true).verify_on_destruction(false).write_timeout(patience)};
@@ -239,7 +241,7 @@ std::string large_reply(std::size_t number) {
   if (!drive(load, gateway, manual, outgoing, client, told)) return "took too long";
   const Exchange exchange = gateway.journal().last();
   if (load.reads == Reads::a_little_before_resetting || load.reads == Reads::not_at_all) {
-    // How much the system has accepted by then is not deterministic.
+    // How many bytes the system has accepted before the client leaves is random, so they are not hashed.
     told << "outcome " << exchange.outcome().kind << " status " << exchange.status() << " answer "
          << to_string(exchange.answer()->ending) << " head at " << exchange.answer()->head_at.count();
     if (const auto departure = exchange.departure()) told << " departure " << departure->how;
@@ -251,7 +253,7 @@ std::string large_reply(std::size_t number) {
   tell(*exchange.answer(), told);
   told.text("summary", exchange.summary());
   told.text("verify", gateway.verify().message());
-  // If the socket accepts little at a time, it determines the slices.
+  // The writes to a socket that accepts little at a time depend on the system, so they are not hashed.
   if (!is_slow) tell(outgoing.writes(), told);
   return told.str();
 }

@@ -1,5 +1,5 @@
-// Checks that bytes on the real clock leave on time: never early, and at most 5 ms late. The expected times are those
-// of the same plan on a manual clock.
+// Checks that bytes are sent on time on the real clock: never early, and at most 5 ms late. The expected times are
+// those of the same plan on a manual clock.
 
 #include <algorithm>
 #include <atomic>
@@ -20,10 +20,10 @@ namespace oracle {
 namespace {
 
 constexpr std::chrono::nanoseconds most_late = 5ms;
-/// A busy machine sometimes delays a thread by more, but hardly the same write in this many runs.
+/// The maximum number of runs. A busy machine may delay a write, but hardly the same write in all these runs.
 constexpr int most_runs = 30;
 
-/// A plan: a paced reply without pings, because a machine that pauses makes a stream miss one.
+/// A plan: a paced reply. It has no pings, because a stream skips pings if the machine pauses.
 struct Timed {
   explicit Timed(std::size_t number) : draw(detail::fingerprint("oracle moments/" + std::to_string(number))) {
     std::string said;
@@ -47,7 +47,7 @@ struct Timed {
   bool streamed = true;
 };
 
-/// The writes of a plan, with times relative to the request.
+/// Runs a plan and returns its writes, with times relative to the request.
 std::vector<Outgoing::Write> run(std::size_t number, bool is_manual) {
   const Timed timed(number);
   const ManualClock manual;
@@ -83,13 +83,13 @@ std::size_t bytes_of(const std::vector<Outgoing::Write>& writes) {
   return bytes;
 }
 
-/// How late the last byte of a planned write left, and how late the first.
+/// How late the first and the last byte of a planned write were sent.
 struct Delay {
   std::chrono::nanoseconds first;
   std::chrono::nanoseconds last;
 };
 
-/// Events due together may leave in one write or in several.
+/// Returns the delay of each planned write. Events that are due together may have been sent in several writes.
 std::vector<Delay> delays(const std::vector<Outgoing::Write>& planned, const std::vector<Outgoing::Write>& made) {
   std::vector<Delay> all;
   std::size_t begin = 0;
@@ -110,7 +110,7 @@ std::string in_milliseconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration<double, std::milli>(time).count()) + " ms";
 }
 
-/// The number of cores that other processes use.
+/// A measurement of the number of cores that other processes use.
 class Others {
  public:
   double taken() const {
@@ -124,8 +124,8 @@ class Others {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The allowed lateness on a busy machine: it grows as other processes leave less of the machine, and is unlimited if
-/// they leave almost nothing.
+/// Returns the allowed lateness if other processes use this many cores. It grows with their share, and is unlimited if
+/// they use almost the whole machine.
 std::chrono::nanoseconds most_late_beside(double others) {
   const double processors = std::max(1u, std::thread::hardware_concurrency());
   if (others < 0.2) return most_late;
@@ -136,7 +136,7 @@ std::chrono::nanoseconds most_late_beside(double others) {
 
 /// The result of a plan.
 struct Found {
-  /// An error on any machine, however busy; empty if there is none.
+  /// An error that a busy machine does not explain, or "" if there is none.
   std::string problem;
   /// The minimum lateness of each write over all runs.
   std::vector<std::chrono::nanoseconds> late;
@@ -183,7 +183,7 @@ bool leaves_in_time(std::size_t plans, std::size_t jobs) {
   std::vector<std::chrono::nanoseconds> all;
   for (const Found& each : found) all.insert(all.end(), each.late.begin(), each.late.end());
   std::sort(all.begin(), all.end());
-  // On a busy machine single writes may be late in all runs, but not most writes: then the gateway is late.
+  // A busy machine may delay single writes in all runs. If most writes are late, the gateway is the cause.
   const bool are_most_late = !all.empty() && all[all.size() / 2] > most_late;
   const std::chrono::nanoseconds limit = are_most_late ? most_late : most_late_beside(taken);
   std::size_t failed = 0;

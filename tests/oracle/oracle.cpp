@@ -1,5 +1,5 @@
-// Compares the gateway's output for random plans, with bytes and times, with stored hashes. After a change of the
-// engine, it shows the plans for which clients or tests see a difference.
+// Compares the gateway's output for random plans with stored hashes of its bytes and times. After a change of the
+// library, it shows the plans for which clients or tests see a difference.
 //
 //   oracle KIND HASHES [--plans N] [--jobs N]   compares the first N plans (default: all); exit code 1 if one differs
 //   oracle KIND HASHES --record                 writes the hashes again
@@ -8,8 +8,8 @@
 //
 // KIND is replies, writes, large_replies or sweeps.
 //
-// A line of HASHES represents 100 plans: a digest of their hashes, then the last two digits of each hash. The digits
-// identify the plan that differs. The digest detects differences that the digits miss.
+// Each line of HASHES has a digest of the hashes of 100 plans and the last two digits of each hash. The digits identify
+// the plan that differs. The digest detects differences that the digits miss.
 
 #include "oracle.hpp"
 
@@ -79,11 +79,11 @@ constexpr Kind kinds[] = {{"replies", 20'000, &reply},
                           {"large_replies", 400, &large_reply},
                           {"sweeps", 300, &sweep}};
 
-/// The number of plans on the real clock, which take some tenths of a second each.
+/// The number of plans on the real clock. Each takes some tenths of a second.
 constexpr std::size_t plans_in_time = 60;
 
 constexpr std::size_t plans_per_line = 100;
-/// The hexadecimal digits of each hash in a line.
+/// The number of hexadecimal digits of each hash in a line.
 constexpr std::size_t digits_per_plan = 2;
 constexpr std::size_t named_at_most = 20;
 
@@ -96,7 +96,8 @@ std::string hash_of(const Kind& kind, std::size_t number) {
   return text;
 }
 
-/// Returns the hash that two consecutive runs agree on: a busy machine may pause a thread at a bad moment.
+/// Runs a plan until two consecutive runs have the same hash, and returns it. A single run may differ if a busy machine
+/// pauses a thread.
 std::string certain_hash_of(const Kind& kind, std::size_t number) {
   std::string last = hash_of(kind, number);
   for (int again = 0; again < 10; ++again) {
@@ -152,14 +153,15 @@ int compare(const Kind& kind, const std::string& file, std::size_t count, std::s
     const std::size_t differing_before = differing;
     for (; compared < std::min(end, count); ++compared) {
       const std::string wanted = digits.substr((compared - first) * digits_per_plan, digits_per_plan);
-      // A busy machine may pause a thread at a bad moment. A plan that really differs does so in each run.
+      // Runs a differing plan again, because a busy machine may have paused a thread. A real difference occurs each
+      // time.
       for (int again = 0; again < 5 && digits_of(found[compared]) != wanted; ++again)
         found[compared] = hash_of(kind, compared);
       if (digits_of(found[compared]) == wanted) continue;
       if (++differing <= named_at_most)
         std::cerr << "plan " << compared << " differs: oracle " << kind.name << " --show " << compared << '\n';
     }
-    // The digest requires every plan of the line, with the right hash.
+    // The digest can be compared only if all plans of the line ran and none differs.
     if (end > count || differing > differing_before || digest_of(found, first, end) == digest) continue;
     for (std::size_t number = first; number < end; ++number) found[number] = certain_hash_of(kind, number);
     if (digest_of(found, first, end) == digest) continue;

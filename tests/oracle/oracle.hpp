@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the oracles: how a request is made, and the text about an exchange that is hashed.
+// Support for the kinds of plans: requests, and the transcript of an exchange, which is hashed.
 
 #include <cstddef>
 #include <sstream>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 /// move.
 constexpr SourceLocation scripted_at{"oracle.cpp", 271};
 
-/// The text to hash.
+/// The text about an exchange that is hashed.
 class Transcript {
  public:
   template <class Value>
@@ -38,26 +38,26 @@ class Transcript {
 
 std::string request_of(const Gateway& gateway, const Json& body, bool closes);
 
-/// Whether it has ended; does not wait.
+/// Returns whether an exchange has ended, without waiting.
 bool is_over(const Exchange& exchange);
-/// Adds the record of an exchange.
+/// Adds the record of an exchange to a transcript.
 void tell(const Exchange& exchange, Transcript& told);
 void tell(const SentAnswer& answer, Transcript& told);
-/// Adds the size and the time of each write.
+/// Adds the size and the time of each write to a transcript.
 void tell(const std::vector<Outgoing::Write>& writes, Transcript& told);
 
-// Returns the transcript of a plan's output, by the plan's number.
+// These functions run the plan with this number and return its transcript.
 
-/// A reply of any kind on any clock. Its client reads, resets or half-closes.
+/// Runs a reply of any kind on any clock. The client reads, resets or half-closes.
 std::string reply(std::size_t number);
-/// The same reply on a manual clock with a client that reads, and which bytes share a write.
+/// Runs the same reply on a manual clock with a client that reads, and also records which bytes share a write.
 std::string writes(std::size_t number);
-/// A reply larger than the buffers of its sockets. Its client reads at once, slowly, or stops reading.
+/// Runs a reply that exceeds the buffers of its sockets. The client reads at once, slowly, or stops reading.
 std::string large_reply(std::size_t number);
-/// The steps of a sweep over a reply, and of its splits.
+/// Runs a sweep over a reply, and a sweep over its splits.
 std::string sweep(std::size_t number);
 
-/// Checks that bytes of plans on the real clock leave at most 5 ms late. Prints late ones.
+/// Checks that the bytes of plans on the real clock are sent at most 5 ms late. Prints late plans.
 bool leaves_in_time(std::size_t plans, std::size_t jobs);
 
 }  // namespace oracle

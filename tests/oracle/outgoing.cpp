@@ -1,5 +1,5 @@
-// Identifies the writes of a gateway: this program defines send(2), which the library then calls instead of the
-// system's function.
+// Recording of a gateway's writes: this program defines send(2), which the library calls instead of the system's
+// function.
 
 #include "outgoing.hpp"
 
@@ -25,8 +25,8 @@ Watched& watched() {
   return all;
 }
 
-/// The local port, which all connections of a gateway share with its listener and no client's connection has; 0 if
-/// none.
+/// Returns the local port of a socket, or 0 if it has none. All connections of a gateway have the port of its listener;
+/// no client's connection has it.
 int port_of(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;

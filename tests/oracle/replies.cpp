@@ -1,5 +1,5 @@
-// Random replies of any kind, complete or broken, held or paced, on each clock: what their clients and the journal see,
-// and which bytes share a write.
+// Random replies of any kind, complete or broken, held or paced, on each clock. The transcript has the received bytes,
+// the journal's record, and the writes.
 
 #include <sys/socket.h>
 
@@ -26,9 +26,9 @@ namespace {
 
 using test_support::End;
 
-/// A client's action while the manual clock is stopped at one of its waits. On a clock that runs by itself, the state
-/// of the reply at that moment would be random. So would it for a client that closes, because a system sends a reset
-/// only for later bytes.
+/// A client's action while the manual clock is stopped at one of its waits. There are no actions on other clocks, where
+/// the progress of the reply at that moment would be random. No client closes, because the system then sends a reset at
+/// a random moment.
 enum class Act { reads, resets, half_closes };
 
 enum class ClockKind { manual, instant, real };
@@ -42,12 +42,12 @@ struct Case {
         clock(draw.one_of<ClockKind>(
             {ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::instant})) {
     if (draw.once_in(100)) clock = ClockKind::real;
-    // While the gateway waits for its client to read a slice, or at a gate, or on a clock that runs by itself, the
-    // position of a ping is random.
+    // The position of a ping is random while the gateway waits for its client to read a slice, while it waits at a
+    // gate, and on a clock other than the manual clock.
     const bool pings = plan.told().contains("dialect") && plan.told()["dialect"]["pings"].get<bool>();
     is_chance_on_manual_clock = pings && plan.told()["writes"].get<bool>();
     is_chance = is_chance_on_manual_clock || (pings && clock != ClockKind::manual);
-    // The guard runs in real time: occasionally it ends a hold that nothing opens.
+    // In a few plans nothing opens the gate, so the gate's guard ends the hold in real time.
     opens = !draw.once_in(20);
     if (!opens) gate = Gate(20ms);
     // Only some completions allow a hold.
@@ -62,7 +62,7 @@ struct Case {
     if (clock == ClockKind::manual && draw.once_in(3)) {
       act = draw.one_of<Act>({Act::resets, Act::half_closes});
       acts_at = draw.below(6);
-      // A stall ends when its client half-closes or when the clock moves: their order would be random.
+      // No half-close during a stall: the half-close and the clock can both end the stall, in a random order.
       if (act == Act::half_closes && !plan.told()["fault"].is_null()) act = Act::reads;
     }
     closes = plan.told()["close"].get<bool>();
@@ -82,7 +82,7 @@ struct Case {
   bool closes;
 };
 
-/// A client that reads all the time, so that the gateway never waits for it. It closes after the gateway has closed.
+/// A client that always reads, so that the gateway never waits for it. It closes after the gateway has closed.
 class Client {
  public:
   explicit Client(const Gateway& gateway) : connection_(gateway), reader_([this] { read(); }) {}
@@ -108,7 +108,7 @@ class Client {
     }
     if (end_ == End::fin) ::shutdown(connection_.descriptor(), SHUT_RDWR);
   }
-  /// Half-closes and receives until the end, so that a gateway that keeps the connection alive closes it.
+  /// Half-closes, so that the gateway closes a kept-alive connection, and receives until the end.
   void finish() {
     if (!is_open()) return;
     if (end() == End::open) ::shutdown(connection_.descriptor(), SHUT_WR);
@@ -151,7 +151,7 @@ class Client {
   std::thread reader_;
 };
 
-/// Drives the exchange to its end: opens the gate once it is reached, moves the clock from wait to wait.
+/// Drives the exchange to its end: opens the gate when it is reached, and advances the clock from wait to wait.
 void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& told) {
   std::size_t step = 0;
   bool is_open = !one.opens;
@@ -172,7 +172,7 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
     if (waits.empty()) return false;
     if (step++ == one.acts_at && one.act != Act::reads && client.is_open()) {
       client.act(one.act);
-      // The gateway notices this by itself; moving the clock meanwhile would be a race.
+      // Waits until the gateway has noticed the action, because an advance of the clock would race with that.
       test_support::eventually([&gateway] {
         const Exchange exchange = gateway.journal().last();
         return is_over(exchange) || exchange.departure();
@@ -189,13 +189,13 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
   });
 }
 
-/// Removes the creation times from JSON: without a manual clock they differ between runs.
+/// Removes the creation times from JSON, because they differ between runs without a manual clock.
 std::string without_moments(const std::string& body) {
   static const std::regex created("\"created\": ?[0-9]+");
   return std::regex_replace(body, created, "\"created\":0");
 }
 
-/// Adds the parts that do not depend on the time.
+/// Adds the parts of a reply that do not depend on the time to a transcript.
 void tell_timeless(const SentAnswer& answer, Transcript& told) {
   told << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
        << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
@@ -209,7 +209,7 @@ void tell_timeless(const SentAnswer& answer, Transcript& told) {
   told.bytes("garbage", answer.garbage);
 }
 
-/// Runs a plan by its number, and adds its writes on request.
+/// Runs a plan and returns its transcript, with the writes if `tells_writes` is true.
 std::string run(Case one, std::size_t number, bool tells_writes) {
   constexpr Profile profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
   Transcript told;

@@ -1,4 +1,4 @@
-// Sweeps: for each point and each split, the bytes for the client, their writes, and how the connection ends.
+// Sweeps of random replies: for each step, the received bytes, the writes, and how the connection ends.
 
 #include <optional>
 #include <string>
@@ -43,7 +43,7 @@ std::string sweep(std::size_t number) {
   const ManualClock manual;
   Gateway gateway{Options().seed(number).clock(manual).verify_on_destruction(false)};
   Asked asked;
-  // Each reply ends visibly for the client, wherever it breaks.
+  // The request asks for a close, so that the client sees the end of each reply.
   const auto ask = [&] {
     const Outgoing outgoing(gateway, [&manual] { return manual.now().time_since_epoch(); });
     test_support::RawConnection connection(gateway);
@@ -61,7 +61,7 @@ std::string sweep(std::size_t number) {
   std::optional<Sweep> broken;
   try {
     broken.emplace(gateway.sweep(plan.reply(), ask, options, scripted_at));
-  } catch (const GatewayError&) {  // it has a pace, and a sweep does not move the clock
+  } catch (const GatewayError&) {  // the reply has a pace, and a sweep does not advance the clock
     return "left out";
   }
   tell_all(*broken);

@@ -1,5 +1,5 @@
-// Replies that cannot be made, because a function of the test throws or the script does not fit: what the client gets,
-// whether the journal and verify() blame the test or the client, and what happens to chaos.
+// Replies that cannot be made, because a function of the test throws or the script does not fit the request. The tests
+// check the client's response, whom the journal and verify() blame, and the effect on chaos.
 
 #include <chrono>
 #include <functional>
@@ -31,7 +31,7 @@ inline Reply out_of_ideas(const ChatRequest&) { throw std::runtime_error("out of
 
 inline Options quiet() { return Options{}.verify_on_destruction(false); }
 
-TEST_CASE("a reply that cannot be made without any exception is reported as such") {
+TEST_CASE("a reply that cannot be made is reported even if nothing threw") {
   Gateway gateway{quiet()};
   const Http http{gateway};
   const Stub stub = gateway.chat().named("counting").reply(text("one two").chunked(by_pieces({"one"})));
@@ -54,7 +54,7 @@ TEST_CASE("a reply that cannot be made without any exception is reported as such
             stub.title());
 }
 
-TEST_CASE("a throwing tokenizer is reported as the test's function, one that loses text is not") {
+TEST_CASE("verify() reports a tokenizer that throws as a function of the test, but not a tokenizer that loses text") {
   for (const bool throws : {true, false}) {
     CAPTURE(throws);
     Gateway gateway{quiet().tokenizer([throws](std::string_view) -> std::vector<std::string> {
@@ -72,7 +72,7 @@ TEST_CASE("a throwing tokenizer is reported as the test's function, one that los
   }
 }
 
-TEST_CASE("chaos stays in the record, and takes effect, if the reply cannot be made") {
+TEST_CASE("chaos takes effect and is recorded, even if the reply cannot be made") {
   struct Row {
     const char* name;
     Options options;
@@ -109,7 +109,7 @@ TEST_CASE("chaos stays in the record, and takes effect, if the reply cannot be m
     row.script(gateway);
     gateway.chaos(Chaos(early_hints()).first(1));
     gateway.chaos(Chaos(after_bytes(10), close_connection()).first(1));
-    gateway.chaos(Chaos(after_tokens(1), close_connection()).first(1));  // an error body has no tokens
+    gateway.chaos(Chaos(after_tokens(1), close_connection()).first(1));  // not reached: an error body has no tokens
 
     RawConnection connection{gateway};
     connection.send(Http{gateway}.format_chat());
@@ -133,7 +133,7 @@ TEST_CASE("chaos stays in the record, and takes effect, if the reply cannot be m
   }
 }
 
-TEST_CASE("an exception of a test's function is a 500 without its text, and the connection continues") {
+TEST_CASE("an exception in a function of the test causes a 500 without its text, and the connection stays open") {
   struct Row {
     const char* name;
     std::function<void(Gateway&, const std::function<void()>&)> script;
@@ -189,7 +189,7 @@ TEST_CASE("an exception of a test's function is a 500 without its text, and the 
   }
 }
 
-TEST_CASE("an exception or error of a tokenizer is a 500 that the journal explains") {
+TEST_CASE("an exception or error of a tokenizer causes a 500 that the journal explains") {
   struct Row {
     const char* text;
     Decision::Kind kind;
@@ -215,7 +215,7 @@ TEST_CASE("an exception or error of a tokenizer is a 500 that the journal explai
   }
 }
 
-TEST_CASE("an exception of on_exchange changes no response") {
+TEST_CASE("an exception in on_exchange changes no response") {
   Gateway gateway{Options{}.on_exchange([](const Exchange& exchange) {
     if (exchange.id() % 2 == 0) throw 42;
     throw std::runtime_error("the log is full");

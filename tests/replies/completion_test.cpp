@@ -1,4 +1,4 @@
-// The form of replies: plain and streamed, in every profile, and the request fields that change them.
+// The form of replies, plain and streamed and in every profile, and the request fields that change replies.
 // default_reply_test.cpp tests replies without a script, tokens_test.cpp the conversion of text to tokens.
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using test_support::Response;
 using test_support::weather_function;
 using test_support::with_usage;
 
-/// Replaces every JSON string that begins with `start` by `name`: generated values in a golden.
+/// Replaces every JSON string that begins with `start` by `name`. Used for generated values in a golden.
 inline std::string with_names(std::string text, const std::string& start, const std::string& name) {
   std::size_t found = 0;
   while ((found = text.find('"' + start, found)) != std::string::npos) {
@@ -103,10 +103,10 @@ TEST_CASE("a stream of ten thousand tokens arrives completely") {
   gateway.chat().reply(long_text);
   const Response stream = Http(gateway).stream();
   CHECK(stream.joined_text() == long_text);
-  CHECK(stream.json_events().size() == 10'002);  // and chunks with the role and the finish_reason
+  CHECK(stream.json_events().size() == 10'002);  // includes the chunks with the role and the finish_reason
 }
 
-TEST_CASE("a plain reply has the keys of the profile, in its order") {
+TEST_CASE("a plain reply has the keys of the profile, in the profile's order") {
   const auto body = [](Profile profile) {
     Gateway gateway(Options{}.profile(profile).clock(ManualClock()));
     gateway.chat().reply(thinking("Hm.").text("Hi.").tool_call("f", {{"a", 1}}));
@@ -129,7 +129,7 @@ TEST_CASE("a plain reply has the keys of the profile, in its order") {
                                        R"("system_fingerprint":"FP"})");
 }
 
-TEST_CASE("a plain reply of text alone has exactly the documented keys") {
+TEST_CASE("a plain reply with only text has exactly the documented keys") {
   Gateway gateway(Options{}.clock(ManualClock()));
   gateway.chat().reply("Hello there.");
   CHECK(golden(Http(gateway).chat().body) ==
@@ -149,13 +149,13 @@ TEST_CASE("a reply made of a tool call has null content") {
   }
 }
 
-TEST_CASE("a whole stream has the bytes of the profile") {
+TEST_CASE("a complete stream has the bytes of the profile") {
   const auto stream = [](Profile profile) {
     Gateway gateway(Options{}.profile(profile).clock(ManualClock()));
     gateway.chat().reply(thinking("Hm.").text("Hi, you.").tool_call("f", {{"a", 1}}));
     return golden(Http(gateway).stream(with_usage).body);
   };
-  // The events of a profile: envelope, delta, fields between the delta and the end of the choice, usage.
+  // The parts of a profile's events: the envelope, the delta, the fields after the delta, and usage.
   struct Shape {
     std::string after_model;
     std::string before_finish;
@@ -234,7 +234,7 @@ TEST_CASE("no chunk has usage unless the request includes it") {
   }
 }
 
-TEST_CASE("n gives that many choices, streamed in turn and finished at the end") {
+TEST_CASE("a request with n gets n choices, streamed in turn and finished at the end") {
   Gateway gateway;
   gateway.chat().reply(choices(text("a b c"), text("d")));
   CHECK(Http(gateway).chat().json()["choices"].size() == 1);
@@ -292,7 +292,7 @@ TEST_CASE("max_tokens truncates each choice with finish_reason length") {
     }
     CHECK(cut.usage()["completion_tokens"] == 4);
     CHECK(http.chat({{"max_tokens", 4}}).text() == "one two three four");
-    CHECK(http.chat({{"max_tokens", 4}}).finish_reason() == "length");  // exactly at the limit, as at real servers
+    CHECK(http.chat({{"max_tokens", 4}}).finish_reason() == "length");  // as from real servers at exactly the limit
     CHECK(http.chat({{"max_tokens", 5}}).finish_reason() == "stop");
   }
   SUBCASE("reasoning counts") {
@@ -312,13 +312,13 @@ TEST_CASE("max_tokens truncates each choice with finish_reason length") {
     CHECK(cut.message()["tool_calls"][0]["function"]["arguments"] == R"({"city":"New)");
     CHECK(cut.finish_reason() == "length");
   }
-  SUBCASE("a verbatim reply is not cut") {
+  SUBCASE("a verbatim reply is not truncated") {
     gateway.chat().reply(text("one two three").verbatim());
     const Response whole = http.chat({{"max_tokens", 1}, {"stop", {"two"}}});
     CHECK(whole.text() == "one two three");
     CHECK(whole.finish_reason() == "stop");
   }
-  SUBCASE("the default reply") {
+  SUBCASE("the default reply is truncated too") {
     CHECK(Http(gateway).chat({{"max_tokens", 3}}).usage()["completion_tokens"] == 3);
     CHECK(http.chat({{"max_tokens", 3}}).finish_reason() == "length");
   }
@@ -338,21 +338,21 @@ TEST_CASE("text ends before the earliest stop sequence, which is never sent") {
     return plain.text();
   };
   CHECK(both(Json::array({"two"})) == "one ");
-  CHECK(both(Json::array({"wo, th"})) == "one t");  // inside one token, into the next
+  CHECK(both(Json::array({"wo, th"})) == "one t");  // begins inside a token and ends in the next
   CHECK(both(Json::array({"four", "three"})) == "one two, ");
-  CHECK(both(Json::array({"two", "three", "four"})) == "one ");  // whichever comes first in the list
+  CHECK(both(Json::array({"two", "three", "four"})) == "one ");  // the order of the list does not matter
   CHECK(both(Json::array({"one"})) == "");
   CHECK(both(Json::array({"nowhere"})) == "one two, three four");
   CHECK(both(Json("three")) == "one two, ");
   CHECK(http.chat({{"stop", {"three"}}}).usage()["completion_tokens"] == 4 + 3);  // "one", " two,", " "
 
-  // A match beyond max_tokens does not count.
+  // A stop sequence after max_tokens does not count.
   const Response short_reply = http.chat({{"stop", {"two, three"}}, {"max_tokens", 4 + 2}});
   CHECK(short_reply.text() == "one two,");
   CHECK(short_reply.finish_reason() == "length");
 }
 
-TEST_CASE("a stop sequence within the last tokens of max_tokens ends the reply normally") {
+TEST_CASE("a stop sequence within the last tokens that max_tokens allows ends the reply normally") {
   struct Row {
     std::string stop;
     int max_tokens;
@@ -459,7 +459,7 @@ TEST_CASE("usage counts sent and prompt tokens") {
   CHECK(prompt({{"tools", Json::array()}}) == base);
   const Json named = {{"role", "user"}, {"name", "Bob Ross"}, {"content", "Hi"}};
   CHECK(prompt({{"messages", Json::array({named})}}) == base + 2);
-  // Calls of the assistant count, including their arguments.
+  // Tool calls of the assistant count as prompt tokens, including their arguments.
   const auto after_call = [&](const char* arguments) {
     const Json call = {{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", arguments}}}};
     return prompt({{"messages",
@@ -473,7 +473,7 @@ TEST_CASE("usage counts sent and prompt tokens") {
       base + 5);
 }
 
-TEST_CASE("a refusal has its own field in the openai profile, and is content elsewhere") {
+TEST_CASE("a refusal has its own field in the openai profile, and is content in other profiles") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     Gateway gateway(Options{}.profile(profile));
@@ -500,7 +500,7 @@ TEST_CASE("a reply may claim another model and another finish_reason") {
   CHECK(stream.finish_reason() == "content_filter");
 }
 
-TEST_CASE("errors have the keys of the profile, in its order") {
+TEST_CASE("errors have the keys of the profile, in the profile's order") {
   const auto bodies = [](Profile profile) {
     Gateway gateway(Options{}.profile(profile));
     const Http http(gateway);
@@ -534,7 +534,7 @@ TEST_CASE("errors have the keys of the profile, in its order") {
         });
 }
 
-TEST_CASE("a test's own error has OpenAI's type for its status, and OpenAI's code if it has one") {
+TEST_CASE("a failure that a test defines has OpenAI's type for its status, and OpenAI's code if there is one") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http(gateway);
   const auto error = [&](const Failure& failure) {
@@ -563,7 +563,7 @@ TEST_CASE("a test's own error has OpenAI's type for its status, and OpenAI's cod
     CHECK(error(below.param(decimal)) == R"(invalid_request_error decimal_below_min_value "b")");
     CHECK(error(above.param(decimal)) == R"(invalid_request_error decimal_above_max_value "b")");
   }
-  // The texts of 401 and 403 are OpenAI's in this profile only.
+  // Only this profile has OpenAI's texts for 401 and 403.
   const std::string documented = R"( unauthorized "unauthorized")";
   CHECK(error(failure(401, "unauthorized", "unauthorized")) ==
         R"(invalid_request_error invalid_api_key "Incorrect API key provided.")");

@@ -1,4 +1,4 @@
-// Replies without a script: repeated words, tool calls, and forms of response_format.
+// Default replies, which need no script: words, tool calls, and the forms of response_format.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +28,7 @@ inline Json time_tool() {
                                     {"additionalProperties", false}});
 }
 
-/// Whether a call of weather_function() or time_tool() has arguments that the tool accepts.
+/// Returns whether a call of weather_function() or time_tool() has arguments that the tool accepts.
 inline bool satisfies_its_tool(const Json& call) {
   const Json arguments = Json::parse(call.at("function").at("arguments").get<std::string>());
   if (call["function"]["name"] == "get_weather") {
@@ -316,7 +316,7 @@ TEST_CASE("response_format decides the form of the default reply") {
   CHECK(cut.finish_reason() == "length");
 }
 
-TEST_CASE("a schema without a promised instance is a 400 with its place") {
+TEST_CASE("a schema for which no instance is promised gets a 400 that names the place") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Json schema = {{"type", "object"}, {"properties", {{"a", {{"if", {{"type", "string"}}}}}}}};
   const Response format = Http(gateway).chat(
@@ -331,10 +331,10 @@ TEST_CASE("a schema without a promised instance is a 400 with its place") {
       Http(gateway).chat(merged(tools, {{"tool_choice", {{"type", "function"}, {"function", {{"name", "f"}}}}}}));
   CHECK(tool.status == 400);
   CHECK(tool.json()["error"]["param"] == "tools[1].function.parameters/properties/a/if");
-  CHECK(Http(gateway).chat(tools).status == 200);  // no instance is generated for it
+  CHECK(Http(gateway).chat(tools).status == 200);  // the default reply generates no instance for this schema
 }
 
-TEST_CASE("an unsigned integer beyond the signed range is not negative to a schema") {
+TEST_CASE("a schema does not treat an unsigned integer beyond the signed range as negative") {
   Gateway gateway;
   const auto instance_of = [&](const Json& integer) {
     const Json schema = {{"type", "object"}, {"required", {"a"}}, {"properties", {{"a", integer}}}};
@@ -352,7 +352,7 @@ TEST_CASE("a character generated for a pattern is never half of a surrogate pair
   Gateway gateway(Options{}.profile(Profile::openai));
   struct Row {
     std::string pattern;
-    const char* made;  // null: none can be generated
+    const char* made;  // null if no text can be generated
   };
   const Row rows[] = {
       {"^[\\ud7ff]$", "\xed\x9f\xbf"},

@@ -1,4 +1,4 @@
-// Handwritten replies, to the byte: raw replies, whole streams in chunks, and settings that are rejected.
+// The bytes of handwritten replies: raw replies, streams of chunks, and settings that throw.
 
 #include <chrono>
 #include <cstddef>
@@ -26,7 +26,7 @@ using test_support::Response;
 using test_support::Scripted;
 using test_support::with_usage;
 
-/// A chunked body of these pieces (RFC 9112, 7.1).
+/// Returns a chunked body with these pieces (RFC 9112, 7.1).
 inline std::string chunked(const std::vector<std::string>& pieces) {
   std::string body;
   for (const std::string& piece : pieces) {
@@ -37,7 +37,7 @@ inline std::string chunked(const std::vector<std::string>& pieces) {
   return body + "0\r\n\r\n";
 }
 
-/// The response with status 200 that streams these pieces.
+/// Returns the bytes of a response with status 200 that streams these pieces.
 inline std::string stream_of(const std::vector<std::string>& pieces) {
   return "HTTP/1.1 200 OK\r\n"
          "Content-Type: text/event-stream; charset=utf-8\r\n"
@@ -47,7 +47,7 @@ inline std::string stream_of(const std::vector<std::string>& pieces) {
          chunked(pieces);
 }
 
-/// The response with this body in one piece.
+/// Returns the bytes of a response with this body in one piece.
 inline std::string whole_of(const std::string& status, const std::string& content_type, const std::string& body) {
   return "HTTP/1.1 " + status + "\r\nContent-Type: " + content_type +
          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n\r\n" +
@@ -102,7 +102,7 @@ TEST_CASE("a raw reply is sent unchanged to plain and stream requests") {
   }
 }
 
-TEST_CASE("a raw reply waits for its first token's time, and at a gate before an event") {
+TEST_CASE("a raw reply waits for the time of the first token, and at a gate before an event") {
   Scripted on(raw_reply(503, "later").first_token_after(2s));
   RawConnection connection(on.gateway);
   connection.send(on.http.format_chat());
@@ -139,24 +139,24 @@ TEST_CASE("a raw reply breaks before its head, after its head, or after its body
 
 // --- Chunks ----------------------------------------------------------------------------------------------------------
 
-/// A chunk of one choice.
+/// Returns a chunk with one choice.
 inline Json chunk_of(const Json& delta, const Json& finish_reason = nullptr) {
   return {{"choices", {{{"index", 0}, {"delta", delta}, {"finish_reason", finish_reason}}}}};
 }
 
-/// The same as an event.
+/// Returns the bytes of an event with such a chunk.
 inline std::string event_of(const std::string& delta, const std::string& finish_reason = "null") {
   return R"(data: {"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":)" + finish_reason + "}]}\n\n";
 }
 
-/// A delta of a tool call with `fields` in addition to the index.
+/// Returns a delta with one tool call that has the index and `fields`.
 inline Json call_delta(const Json& fields, int index = 0) {
   Json call{{"index", index}};
   call.update(fields);
   return {{"tool_calls", {call}}};
 }
 
-TEST_CASE("every unusual stream seen in the field can be scripted, and is sent to the byte") {
+TEST_CASE("streams of real servers with unusual chunks can be scripted to the byte") {
   struct Row {
     const char* name;
     Reply reply;
@@ -262,7 +262,7 @@ TEST_CASE("every unusual stream seen in the field can be scripted, and is sent t
   }
 }
 
-TEST_CASE("chunks have the test's headers and dialect, and are the same in every profile") {
+TEST_CASE("a stream of chunks has the scripted headers and dialect, and is the same in every profile") {
   const SseDialect dialect =
       SseDialect().line_end("\r\n").space_after_colon(false).done(false).content_type("text/event-stream");
   for (const Profile profile : all_profiles) {
@@ -276,14 +276,14 @@ TEST_CASE("chunks have the test's headers and dialect, and are the same in every
   }
 }
 
-TEST_CASE("the deepseek profile's finish chunk has scripted usage, and own chunks any usage") {
+TEST_CASE("usage can be scripted in the deepseek profile's finish chunk") {
   const Scripted on(text("Hi").usage(3, 1), Profile::deepseek);
   const Json finish = on.http.stream(with_usage).json_events().back();
   CHECK(finish["choices"][0]["finish_reason"] == "stop");
   CHECK(finish["usage"]["total_tokens"] == 4);
 }
 
-TEST_CASE("a chunk with content counts as a token: it has its time, and triggers and gates count it") {
+TEST_CASE("a chunk with content counts as a token for pace, triggers and gates") {
   const Reply stream = chunks({chunk_of({{"role", "assistant"}, {"content", ""}}),
                                raw_bytes(": ping\n\n"),
                                chunk_of({{"reasoning_content", "Hm."}}),
@@ -332,7 +332,7 @@ TEST_CASE("a chunk with content counts as a token: it has its time, and triggers
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("pings defeat an idle timeout: comments at intervals, and then the reply") {
+TEST_CASE("a stream can send comments at intervals before the reply, against a client's idle timeout") {
   const std::string ping = ": ping\n\n";
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(chunks({raw_bytes(ping), raw_bytes(ping), chunk_of({{"content", "Hi"}})})
@@ -359,7 +359,7 @@ TEST_CASE("chunks for an HTTP/1.0 client have no framing, and end with the conne
   CHECK(received.bytes.find("Transfer-Encoding") == std::string::npos);
 }
 
-TEST_CASE("a reply function can return raw replies and chunks, and a sequence mixes them") {
+TEST_CASE("a reply function can return raw replies and chunks, and a sequence can contain both") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply(raw_reply(503, "busy"), chunks({json_chunk(1)}), "Hello.");
@@ -374,7 +374,7 @@ TEST_CASE("a reply function can return raw replies and chunks, and a sequence mi
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("settings without effect on a raw reply are refused where they are written") {
+TEST_CASE("settings without effect on a raw reply throw") {
   Gate gate;
   const Reply raw = raw_reply(200, "x");
   for (const Trigger& trigger : {after_events(1), after_tokens(1), before_done()}) {
@@ -398,7 +398,7 @@ TEST_CASE("settings without effect on a raw reply are refused where they are wri
   CHECK_THROWS_AS(raw.header("a\n", "b"), GatewayError);
 }
 
-TEST_CASE("an invalid chunk, or one with a pair of braces missing, is refused") {
+TEST_CASE("an invalid chunk, or a chunk written without its inner braces, throws") {
   CHECK(refused([&] { return raw_bytes(""); }) ==
         "raw_bytes needs at least one byte: an empty HTTP chunk would end the body");
   CHECK(refused([&] {

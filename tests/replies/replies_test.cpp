@@ -1,4 +1,4 @@
-// What a test can put into a reply: tool calls, logprobs, usage, extra fields. raw_replies_test.cpp tests handwritten
+// Parts of a scripted reply: tool calls, logprobs, usage and extra fields. raw_replies_test.cpp tests handwritten
 // replies.
 
 #include <chrono>
@@ -28,7 +28,7 @@ using test_support::with_usage;
 
 // --- Tool calls ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a tool call has the test's id and malformed arguments, plain and streamed") {
+TEST_CASE("a test can set the id of a tool call and malformed arguments, plain and streamed") {
   const std::pair<const char*, std::string> rows[] = {
       {"cut short", R"({"city": )"},
       {"no JSON at all", "Paris, please"},
@@ -62,7 +62,7 @@ TEST_CASE("a tool call has the test's id and malformed arguments, plain and stre
   }
 }
 
-TEST_CASE("a scripted call's id is the same in every choice, a generated one differs") {
+TEST_CASE("a scripted id of a tool call is the same in every choice, a generated id differs") {
   const Scripted on(tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {}, "call_2").tool_call("h"));
   for (const std::size_t choice : {std::size_t{0}, std::size_t{1}}) {
     const Json calls = on.http.chat({{"n", 2}}).message(choice)["tool_calls"];
@@ -86,7 +86,7 @@ TEST_CASE("tools can be called with finish_reason stop or an empty string") {
 
 // --- Logprobs --------------------------------------------------------------------------------------------------------
 
-/// The logprobs of the first choice's tokens, joined from a stream.
+/// Returns the logprobs of the first choice's tokens, joined from a stream.
 inline Json streamed_logprobs(const Response& stream, const char* part = "content") {
   Json entries = Json::array();
   for (const Json& event : stream.json_events()) {
@@ -98,7 +98,7 @@ inline Json streamed_logprobs(const Response& stream, const char* part = "conten
   return entries;
 }
 
-TEST_CASE("logprobs have the test's numbers, each with its token, plain and streamed") {
+TEST_CASE("a test can set the logprobs of tokens, plain and streamed") {
   const Json asked = {{"logprobs", true}, {"top_logprobs", 2}};
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
@@ -108,7 +108,7 @@ TEST_CASE("logprobs have the test's numbers, each with its token, plain and stre
     REQUIRE(entries.size() == 3);
     CHECK(entries[0]["token"] == "yes");
     CHECK(entries[0]["logprob"] == -0.25);
-    REQUIRE(entries[0]["top_logprobs"].size() == 2);  // generated; less likely than the token itself
+    REQUIRE(entries[0]["top_logprobs"].size() == 2);  // the generated alternative is less likely than the token
     CHECK(entries[0]["top_logprobs"][0]["token"] == "yes");
     CHECK(entries[0]["top_logprobs"][0]["logprob"] == -0.25);
     CHECK(entries[0]["top_logprobs"][1]["logprob"] < -0.25);
@@ -168,7 +168,7 @@ TEST_CASE("logprobs belong to a choice, and continue from its text to its refusa
   CHECK(streamed_logprobs(refusing.http.stream(asked), "refusal") == logprobs["refusal"]);
 }
 
-TEST_CASE("logprobs of a refusal are those of its tokens, however text and refusal are cut") {
+TEST_CASE("logprobs of a refusal belong to its tokens, however text and refusal are cut") {
   const Reply reply = refusal("I cannot do that.").text("Sorry, but no.").logprobs({-1, -2, -3, -4, -5, -6, -7});
   const Json asked = {{"logprobs", true}, {"top_logprobs", 1}};
   const Json plain = Scripted(reply, Profile::openai).http.chat(asked).json()["choices"][0]["logprobs"];
@@ -186,7 +186,7 @@ TEST_CASE("logprobs of a refusal are those of its tokens, however text and refus
 
 // --- Usage -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("usage is scripted, plain and in a stream, in every profile") {
+TEST_CASE("usage can be scripted in every profile, plain and streamed") {
   const std::pair<Profile, const char*> rows[] = {
       {Profile::documented, R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17})"},
       {Profile::openai,
@@ -206,11 +206,12 @@ TEST_CASE("usage is scripted, plain and in a stream, in every profile") {
     CHECK(last["usage"].dump() == expected);
     CHECK(last["choices"].empty() == (profile != Profile::deepseek));  // that profile sends usage with the finish chunk
     CHECK(on.http.stream().usage().is_null());
-    CHECK(on.gateway.journal().last().tokens_sent() == 3);  // the count of sent tokens does not change
+    CHECK(on.gateway.journal().last().tokens_sent() ==
+          3);  // the scripted usage does not change the count of sent tokens
   }
 }
 
-TEST_CASE("usage can have reasoning and cached tokens and its own total") {
+TEST_CASE("scripted usage can have reasoning tokens, cached tokens and a total") {
   const TokenUsage usage = TokenUsage(12, 5).reasoning(3).cached(8).total(99);
   const std::pair<Profile, const char*> rows[] = {
       {Profile::documented,
@@ -235,7 +236,7 @@ TEST_CASE("usage can have reasoning and cached tokens and its own total") {
     CHECK(on.http.chat().json()["usage"].dump() == expected);
     CHECK(on.http.stream(with_usage).usage().dump() == expected);
   }
-  // Missing numbers are counted, but never exceed the given ones.
+  // Numbers that are not scripted are counted, but never exceed the scripted numbers.
   const auto reasoning = [](const Reply& reply) {
     return Scripted(reply).http.chat().usage()["completion_tokens_details"];
   };
@@ -243,7 +244,7 @@ TEST_CASE("usage can have reasoning and cached tokens and its own total") {
   CHECK(reasoning(thinking("one two").text("4").usage(1, 1)) == Json{{"reasoning_tokens", 1}});
   CHECK(reasoning(thinking("one two").text("4").usage(TokenUsage(1, 9).reasoning(0))) == Json{{"reasoning_tokens", 0}});
   CHECK(Scripted(text("a").usage(1, 1).usage(2, 2)).http.chat().usage()["total_tokens"] == 4);
-  for (const std::int64_t cached : {0, 3, 4}) {  // even more than there are
+  for (const std::int64_t cached : {0, 3, 4}) {  // may exceed the number of prompt tokens
     const Json counted =
         Scripted(text("a").usage(TokenUsage(3, 1).cached(cached)), Profile::deepseek).http.chat().usage();
     CHECK(counted["prompt_cache_hit_tokens"] == cached);
@@ -255,7 +256,7 @@ TEST_CASE("usage can have reasoning and cached tokens and its own total") {
 
 // --- Extra fields ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("extra fields are merged into the body by RFC 7396, and keys keep their order") {
+TEST_CASE("extra fields are merged into the body as in RFC 7396, and keys keep their order") {
   const Scripted on(text("Hi")
                         .usage(1, 1)
                         .extra({{"object", nullptr}, {"service_tier", "flex"}, {"usage", {{"cost", 0.5}}}})
@@ -271,7 +272,7 @@ TEST_CASE("extra fields are merged into the body by RFC 7396, and keys keep thei
       R"("cost":0.5},"service_tier":"flex","a":{"b":{"d":1}}})");
 }
 
-TEST_CASE("extra fields of choices replace the choices, whatever is merged into messages") {
+TEST_CASE("extra fields for choices replace the choices, including fields merged into their messages") {
   const auto choices_of = [](const char* message) {
     return Json::array({{{"index", 0}, {message, {{"role", "assistant"}, {"content", "Ho"}}}}});
   };
@@ -286,12 +287,12 @@ TEST_CASE("extra fields of choices replace the choices, whatever is merged into 
   }
 }
 
-TEST_CASE("extra fields are in every chunk of a stream, those of the message in its first delta") {
+TEST_CASE("extra fields are in every chunk of a stream, extra fields of the message in its first delta") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     const Reply base = thinking("Hm.").text("one two").tool_call("f", {{"a", 1}}, "call_1");
     const Json asked = {{"n", 2}, {"stream_options", {{"include_usage", true}}}};
-    // Ids depend on how often a request came, so both gateways send the same.
+    // Ids depend on how often a request came, so both gateways send the same ids.
     const std::vector<Json> without = Scripted(base, profile).http.stream(asked).json_events();
     const std::vector<Json> with =
         Scripted(
@@ -334,7 +335,7 @@ TEST_CASE("a reply with extra fields and usage still obeys stop, max_tokens and 
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("settings of a completion are refused on a failure, a raw reply and chunks, with advice") {
+TEST_CASE("settings of a completion throw on a failure, a raw reply and chunks, with advice") {
   using Setter = Reply (*)(const Reply&);
   const std::pair<const char*, Setter> setters[] = {
       {"thinking", [](const Reply& reply) { return reply.thinking("a"); }},
@@ -367,7 +368,7 @@ TEST_CASE("settings of a completion are refused on a failure, a raw reply and ch
   }
 }
 
-TEST_CASE("impossible numbers and fields are refused with advice") {
+TEST_CASE("impossible numbers and fields throw with advice") {
   CHECK(refused([&] { return text("a").usage(-1, 0); }) ==
         "prompt_tokens of a usage must not be negative, but is -1; extra({{\"usage\", …}}) sends any usage");
   CHECK_THROWS_AS(text("a").usage(0, -1), GatewayError);
@@ -400,7 +401,7 @@ TEST_CASE("impossible numbers and fields are refused with advice") {
   CHECK_THROWS_AS(tool_call("f", {}, "\xff"), GatewayError);
 }
 
-TEST_CASE("settings of the whole reply are refused on one of several choices") {
+TEST_CASE("settings of the whole reply throw on one of several choices") {
   const std::string message =
       "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra fields, "
       "verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "

@@ -1,4 +1,4 @@
-// Each setter of a reply returns a changed copy.
+// Chains of a reply's setters, each of which returns a changed copy.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 
-/// Returns what a client receives, plain and streamed.
+/// Returns the plain and the streamed response that a client receives.
 std::string answered(const Reply& reply) {
   Gateway gateway(Options().clock(ManualClock()).verify_on_destruction(false));
   gateway.chat().reply(reply);

@@ -1,5 +1,5 @@
-// Instances of schemas: the gateway serves schemas of users' libraries, no request takes long, and stop() ends the
-// work.
+// Instances of JSON schemas. The gateway supports schemas of users' libraries, no request takes long, and stop() ends
+// the work.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@
 #include "support/processor_time.hpp"
 #include "support/timing.hpp"
 
-// A namespace per file, because several files are compiled as one.
+// Each test file has its own namespace, because several files are compiled as one.
 namespace schemas_test {
 
 using namespace mock_gateway;
@@ -25,8 +25,7 @@ using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::Response;
 
-/// The CPU time of a request with a schema: a million steps, about 1 s without optimization, plus the rest of the
-/// request.
+/// The maximum CPU time of a request with a schema. Its million steps take about 1 s without optimization.
 constexpr double most_seconds = test_support::sanitized ? 10 : 1.5;
 
 Json format_of(const Json& schema) {
@@ -48,10 +47,10 @@ std::vector<Json> lines_of(const std::string& name) {
   return lines;
 }
 
-/// {"name", "schema"} each.
+/// Returns the recorded schemas of SDKs, each as {"name", "schema"}.
 std::vector<Json> sdk_schemas() { return lines_of("sdk_schemas.jsonl"); }
 
-/// A few hundred bytes each, but more work than a request may take.
+/// Schemas of a few hundred bytes that need more work than a request may take.
 const Json costly[] = {
     {{"pattern", "(a?){900}a{900}"}},
     {{"type", "string"}, {"pattern", "1(?<0e9|name(>\\d{53})-soso<\\w+"}, {"maxLength", 40}},
@@ -82,7 +81,7 @@ TEST_CASE("the instance of a schema for a seed is the same on every machine and 
   const Http http = Http(gateway).keep_alive();
   std::map<std::string, Json> of_sdks;
   for (const Json& one : sdk_schemas()) of_sdks.emplace(one["name"], one["schema"]);
-  const std::vector<Json> cases = lines_of("instances.jsonl");  // golden_instances.py writes it
+  const std::vector<Json> cases = lines_of("instances.jsonl");  // golden_instances.py writes this file
   CHECK(cases.size() >= 400);
   for (const Json& one : cases) {
     INFO(one.dump());
@@ -95,7 +94,7 @@ TEST_CASE("the instance of a schema for a seed is the same on every machine and 
   }
 }
 
-TEST_CASE("a number respects its bounds, including exclusive ones") {
+TEST_CASE("a generated number respects inclusive and exclusive bounds") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   struct Row {
@@ -126,7 +125,7 @@ TEST_CASE("a number respects its bounds, including exclusive ones") {
       CHECK((bounds.contains("minimum") ? any >= low : any > low));
       CHECK((bounds.contains("maximum") ? any <= high : any < high));
     }
-    // A given value must also respect the bounds.
+    // A value that the schema gives must also respect the bounds.
     for (const auto& [name, bound] : bounds.items()) {
       Json fixed = bounds;
       fixed["const"] = bound;
@@ -199,7 +198,7 @@ TEST_CASE("a value given by a schema is checked against its other keywords") {
   }
 }
 
-TEST_CASE("arrays and maps have as many members as their schema allows, and usually few") {
+TEST_CASE("arrays and maps have a number of members that their schema allows, usually a small one") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   const Json integer = {{"type", "integer"}};
@@ -232,7 +231,7 @@ TEST_CASE("arrays and maps have as many members as their schema allows, and usua
   }
 }
 
-TEST_CASE("an unsupported constraining keyword is refused in any place") {
+TEST_CASE("an unsupported keyword that constrains values is refused at any place") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http = Http(gateway).keep_alive();
   for (const char* const keyword : {"if", "contains", "dependentRequired", "dependentSchemas", "unevaluatedItems"}) {
@@ -314,7 +313,7 @@ TEST_CASE("an invalid or unsupported schema is refused with the place and the re
   }
 }
 
-TEST_CASE("a schema at a limit is accepted, beyond it refused") {
+TEST_CASE("a schema at a limit is accepted, a schema beyond the limit is refused") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   const auto refusal = [&](const Json& schema) {
@@ -360,7 +359,7 @@ TEST_CASE("a schema at a limit is accepted, beyond it refused") {
   CHECK(refusal(chain(399)) == ": Too many nested subschemas apply to one value.");
 }
 
-TEST_CASE("numbers on which validators disagree are avoided, their neighbours are not") {
+TEST_CASE("an instance contains no number on which validators disagree, but may contain the numbers next to it") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   struct Row {
@@ -397,7 +396,7 @@ TEST_CASE("numbers on which validators disagree are avoided, their neighbours ar
   }
 }
 
-TEST_CASE("a refusal names the innermost subschema without a value") {
+TEST_CASE("a refusal names the innermost subschema that allows no value") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http = Http(gateway).keep_alive();
   const auto place_of = [&](const Json& inner) {
@@ -434,7 +433,7 @@ TEST_CASE("an instance of oneOf satisfies exactly one alternative") {
   CHECK((text.get<std::string>().size() < 3 || text.get<std::string>().size() > 5));
 }
 
-TEST_CASE("a value that two alternatives of oneOf accept, or none, is an instance of its negation") {
+TEST_CASE("a value that two alternatives of oneOf or no alternative accept is an instance of the negated oneOf") {
   Gateway gateway;
   const Json schema = Json::parse(R"({"type": "object", "required": ["both", "none"], "properties": {
       "both": {"enum": [5], "not": {"oneOf": [{"type": "integer"}, {"minimum": 3}]}},
@@ -444,7 +443,7 @@ TEST_CASE("a value that two alternatives of oneOf accept, or none, is an instanc
   CHECK(Json::parse(response.text()) == Json{{"both", 5}, {"none", "a"}});
 }
 
-TEST_CASE("a schema that needs too much work is refused soon, for any number of choices") {
+TEST_CASE("a schema that needs too much work is refused quickly, for any number of choices") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const Json& schema : costly) {
@@ -457,7 +456,7 @@ TEST_CASE("a schema that needs too much work is refused soon, for any number of 
   }
 }
 
-TEST_CASE("many choices of a large schema are all instances, and generated soon") {
+TEST_CASE("many choices for a large schema are generated quickly, and all are instances") {
   Gateway gateway;
   Json schema = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
   for (int place = 0; place < 40; ++place) {
@@ -481,7 +480,7 @@ TEST_CASE("many choices of a large schema are all instances, and generated soon"
   }
 }
 
-/// An object with this many required properties.
+/// Returns the schema of an object with this many required properties.
 Json object_of(std::size_t properties, const Json& property) {
   Json schema = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
   auto& members = schema["properties"].get_ref<Json::object_t&>();
@@ -496,8 +495,8 @@ Json object_of(std::size_t properties, const Json& property) {
 
 Json list_of(std::size_t items, const Json& item) { return {{"type", "array"}, {"minItems", items}, {"items", item}}; }
 
-// With sanitizers only one wide and one deep schema: smaller ones run the same code in other tests.
-TEST_CASE("a schema of OpenAI's maximum size gets an instance, in every form") {
+// With sanitizers this tests only one wide and one deep schema. Smaller schemas run the same code in other tests.
+TEST_CASE("schemas of OpenAI's maximum size get an instance in every form") {
   const Json text = {{"type", "string"}};
   const Json number = {{"type", "integer"}};
   const Json mail = {{"type", "string"}, {"format", "email"}};
@@ -567,7 +566,7 @@ TEST_CASE("the work on a schema is proportional to its size" * doctest::skip(tes
     const auto& name = row.first;
     const auto& make = row.second;
     CAPTURE(name);
-    // In CPU time, which other programs do not lengthen.
+    // Measures CPU time, which does not depend on other programs.
     const auto least_time = [&](std::size_t size, int runs) {
       const Json schema = make(size);
       double least = 1e9;
@@ -580,12 +579,12 @@ TEST_CASE("the work on a schema is proportional to its size" * doctest::skip(tes
     };
     const double small = least_time(500, 7);
     const double large = least_time(4000, 3);
-    // Eight times the size; quadratic work would take 64 times as long.
+    // The large schema has eight times the size. Quadratic work would take 64 times as long.
     CHECK(large < 24 * small);
   }
 }
 
-/// Stops a gateway that works on one schema for 60 parallel clients.
+/// Stops a gateway while it works on one schema for 60 parallel clients, and checks that this is fast.
 void stop_at(const Json& schema, int status) {
   Gateway gateway;
   const Http http(gateway);
@@ -598,8 +597,9 @@ void stop_at(const Json& schema, int status) {
   }
   const auto work = test_support::time_of([&] { CHECK(ask(http, schema).status == status); });
   for (auto& connection : connections) REQUIRE(connection.send(http.format_chat(format_of(schema))));
-  REQUIRE(gateway.journal().wait_for(clients + 2, 10s));  // the other requests are in progress
-  // A busy machine takes longer for both. Finishing the work on two processors would take thirty times as long.
+  REQUIRE(gateway.journal().wait_for(clients + 2, 10s));  // the work on the other requests is in progress
+  // The limit grows with the time of one request, because a busy machine is slower. Finishing all work on two
+  // processors would take thirty times as long.
   CHECK(test_support::time_of([&] { gateway.stop(); }) < std::max<Duration>(500ms, 5 * work));
 }
 
@@ -608,7 +608,7 @@ TEST_CASE("stopping the gateway ends the work on schemas") {
   stop_at(object_of(5000, {{"type", "string"}}), 200);
 }
 
-TEST_CASE("a text for a pattern satisfies its lookaheads") {
+TEST_CASE("a text generated for a pattern satisfies its lookaheads") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   const auto is_capital = [](char character) { return character >= 'A' && character <= 'Z'; };
@@ -625,7 +625,7 @@ TEST_CASE("a text for a pattern satisfies its lookaheads") {
   }
 }
 
-TEST_CASE("a schema that refers to itself without reading a value is refused") {
+TEST_CASE("a schema that refers to itself for the same value is refused") {
   Gateway gateway;
   const Json endless[] = {
       {{"$ref", "#"}},

@@ -1,5 +1,5 @@
-// Shaping the chunks of a reply: interleaved calls, the place of the finish_reason, fields of one chunk, events without
-// data, a usage of any JSON, interim responses.
+// Settings that shape the chunks of a reply: interleaved calls, the place of the finish_reason, fields of one chunk,
+// events without data, usage as any JSON, interim responses.
 
 #include <chrono>
 #include <string>
@@ -26,7 +26,7 @@ using test_support::with_usage;
 
 const Json streamed = {{"stream", true}};
 
-/// A gateway with one reply.
+/// A gateway whose only stub has this reply, and a client.
 struct Scripted {
   explicit Scripted(const Reply& reply, Profile profile = Profile::documented)
       : gateway(Options{}.profile(profile)), http(gateway) {
@@ -37,7 +37,8 @@ struct Scripted {
   Http http;
 };
 
-/// The indices of the calls in a stream's deltas, in order. A call's first delta has parentheses: "(0)".
+/// Returns the indices of the tool calls in a stream's deltas, in order. The first delta of a call is in parentheses:
+/// "(0)".
 std::string order_of_calls(const Response& stream, std::size_t choice = 0) {
   std::string order;
   for (const Json& delta : stream.deltas(choice)) {
@@ -52,7 +53,7 @@ const Reply two_calls = tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {{"b
 
 // --- Tool calls ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a streamed tool call begins with null content like the plain one; text does not") {
+TEST_CASE("a streamed tool call begins with null content, as in a plain reply; text does not") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     const Scripted calls(two_calls, profile);
@@ -60,7 +61,7 @@ TEST_CASE("a streamed tool call begins with null content like the plain one; tex
     const Json first = calls.http.stream().deltas()[0];
     CHECK(first["role"] == "assistant");
     CHECK(first.at("content").is_null());
-    if (profile == Profile::deepseek) continue;  // its role chunk always has null content
+    if (profile == Profile::deepseek) continue;  // the role chunk of this profile always has null content
     CHECK(Scripted(text("").tool_call("f"), profile).http.stream().deltas()[0]["content"] == "");
     CHECK(Scripted(text("Hi"), profile).http.stream().deltas()[0]["content"] == "");
   }
@@ -85,7 +86,7 @@ TEST_CASE("parallel tool calls are streamed one after the other, or interleaved"
   }
 }
 
-TEST_CASE("calls are interleaved in each choice, and a call without fragments has only a beginning") {
+TEST_CASE("calls are interleaved in each choice, and a call without fragments has only its first delta") {
   const Scripted on(
       choices(two_calls, malformed_tool_call("f", "", "call_3").tool_call("g", {}, "call_4")).interleaved());
   const Response stream = on.http.stream({{"n", 2}});
@@ -132,7 +133,7 @@ TEST_CASE("a custom tool is called with text, plain and streamed") {
 
 // --- Usage and endings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("usage may be any JSON, plain and where the profile streams it") {
+TEST_CASE("usage may be any JSON, in a plain reply and in the profile's place in a stream") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     const Scripted on(text("one two").usage(Json::object()), profile);
@@ -144,7 +145,7 @@ TEST_CASE("usage may be any JSON, plain and where the profile streams it") {
   }
   CHECK(Scripted(text("a").usage(Json())).http.chat().json().at("usage").is_null());
   CHECK(Scripted(text("a").usage(Json{{"cost", 0.5}})).http.chat().json()["usage"].dump() == R"({"cost":0.5})");
-  // The last setting wins, and braces mean counts.
+  // The last setting takes precedence, and numbers in braces are token counts.
   CHECK(Scripted(text("a").usage(Json::object()).usage({12, 5})).http.chat().json()["usage"]["total_tokens"] == 17);
   CHECK(Scripted(text("a").usage(12, 5).usage(Json::object())).http.chat().json()["usage"] == Json::object());
   CHECK_THROWS_AS(text("a").usage(Json("\xff")), GatewayError);
@@ -194,7 +195,7 @@ TEST_CASE("each of several choices ends in its own last chunk") {
 
 // --- One chunk, and events without data ------------------------------------------------------------------------------
 
-TEST_CASE("fields can be merged into one chunk of a stream only") {
+TEST_CASE("fields can be merged into a single chunk of a stream") {
   const Scripted on(text("a b")
                         .extra({{"x_groq", {{"id", "req"}}}})
                         .extra_chunk(2, {{"x_groq", {{"usage", 1}}}, {"object", nullptr}})
@@ -213,7 +214,7 @@ TEST_CASE("fields can be merged into one chunk of a stream only") {
   CHECK(on.gateway.verify());
 }
 
-TEST_CASE("verify() reports fields for unreached chunks, unless a fault came first") {
+TEST_CASE("verify() reports fields for a chunk that was not reached, unless a fault ended the stream before") {
   Scripted on(text("a").extra_chunk(4, {{"late", 1}}));
   CHECK(on.http.stream().complete);
   const Verification verification = on.gateway.verify();
@@ -229,7 +230,7 @@ TEST_CASE("verify() reports fields for unreached chunks, unless a fault came fir
   CHECK(cut.gateway.verify());
 }
 
-TEST_CASE("an event without data has its lines, in the dialect's line ends, and counts as an event") {
+TEST_CASE("an event without data has the scripted lines with the dialect's line ends, and counts as an event") {
   const Json hi = {{"choices", {{{"index", 0}, {"delta", {{"content", "Hi"}}}, {"finish_reason", "stop"}}}}};
   const Scripted on(chunks({event("id: 7"), hi, event("event: ping\nretry: 10")}));
   const Response response = on.http.stream();
@@ -253,7 +254,7 @@ TEST_CASE("an event without data has its lines, in the dialect's line ends, and 
   CHECK_FALSE(json_chunk(hi).is_meta());
 }
 
-TEST_CASE("an invalid event without data is refused with advice") {
+TEST_CASE("an invalid event without data throws with advice") {
   for (const std::string lines : {"", "id: 7\n", "\nid: 7", "id: 7\n\nid: 8", "id: 7\r\nid: 8", "\r"}) {
     CAPTURE(lines);
     CHECK(refused([&] { static_cast<void>(event(lines)); }).substr(0, 29) == "event needs at least one line");
@@ -269,7 +270,7 @@ TEST_CASE("an invalid event without data is refused with advice") {
 
 // --- Interim responses -----------------------------------------------------------------------------------------------
 
-TEST_CASE("early hints come before any reply, plain, streamed, raw or failed, and the connection continues") {
+TEST_CASE("early hints come before any kind of reply, and the connection stays open") {
   const std::vector<std::pair<Reply, int>> replies = {
       {text("Hi").early_hints({{"Link", "</a.css>; rel=preload"}, {"x-a", "1"}}), 200},
       {raw_reply(202, "whole").early_hints({{"Link", "</a.css>; rel=preload"}, {"x-a", "1"}}), 202},
@@ -303,7 +304,7 @@ TEST_CASE("a client that speaks HTTP/1.0 gets no early hints") {
   CHECK(response.text() == "Hi");
 }
 
-TEST_CASE("early hints come at once, the reply in its time, and the last setting wins") {
+TEST_CASE("early hints are sent at once, even if the reply is late, and the last setting takes precedence") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("Hi").early_hints({{"x-a", "1"}}).early_hints({{"x-b", "2"}}).first_token_after(5s));
@@ -328,7 +329,7 @@ TEST_CASE("early hints of a reply follow those of chaos") {
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("settings of chunks are refused on replies without them, and on one of several choices") {
+TEST_CASE("settings of chunks throw on replies without chunks and on one of several choices") {
   for (const Reply& reply : {Reply(server_error()), raw_reply(200, ""), chunks({})}) {
     CHECK_THROWS_AS(reply.interleaved(), GatewayError);
     CHECK_THROWS_AS(reply.finish_in_last_chunk(), GatewayError);

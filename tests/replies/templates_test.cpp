@@ -26,7 +26,7 @@ Json asking(const std::string& text, const Json& more = Json::object()) {
   return body;
 }
 
-/// A gateway with this reply in its only stub, and a client.
+/// A gateway whose only stub has this reply, and a client.
 struct Wire {
   explicit Wire(const Reply& reply, const Options& options = Options()) : gateway(options) {
     gateway.chat().reply(reply);
@@ -39,7 +39,7 @@ struct Wire {
   Http http{gateway};
 };
 
-TEST_CASE("each placeholder of a template stands for its part of the request") {
+TEST_CASE("each placeholder of a template is replaced by its part of the request") {
   ManualClock clock;
   struct Row {
     const char* place;
@@ -77,7 +77,7 @@ TEST_CASE("each placeholder of a template stands for its part of the request") {
   CHECK(wire.text("Hi") != before);
 }
 
-TEST_CASE("a template is filled plain and streamed, in each content, and again for each request") {
+TEST_CASE("a template is filled for each request, plain and streamed, in every kind of content") {
   const Wire wire(thinking("About {{request.last_user_text}}.")
                       .text("You said {{request.last_user_text}}, call {{count}}.")
                       .tool_call("look", {{"query", "{{request.last_user_text}}"}, {"n", "{{count}}"}})
@@ -95,7 +95,7 @@ TEST_CASE("a template is filled plain and streamed, in each content, and again f
   CHECK(stream.json_events().front()["system_fingerprint"] == "fp 2");
 }
 
-TEST_CASE("values are escaped inside JSON strings, and are JSON outside") {
+TEST_CASE("values are escaped inside JSON strings, and are written as JSON outside") {
   const std::string said = "\"},{\\ \t\xc3\xa9 {{count}}";
   const auto filled = [&](const Reply& reply) { return Json::parse(Wire(reply.templated()).text(said)); };
   CHECK(filled(json_text({{"said", "<{{request.last_user_text}}>"}})) == Json{{"said", "<" + said + ">"}});
@@ -108,7 +108,7 @@ TEST_CASE("values are escaped inside JSON strings, and are JSON outside") {
              {"q\"", "1"}});
   CHECK(filled(text(R"([{{count}}, "{{request.body./messages}}"])"))[1] ==
         Json::array({Json{{"role", "user"}, {"content", said}}}).dump());
-  // A value is inserted once: a placeholder inside the value stays as it is.
+  // A placeholder inside an inserted value is not replaced.
   CHECK(contains(Wire(text("{{request.last_user_text}}").templated()).text(said), "{{count}}"));
   const Wire malformed(malformed_tool_call("f", R"({"city": "{{request.last_user_text}})").templated());
   CHECK(malformed.http.chat(asking("a\"b")).message()["tool_calls"][0]["function"]["arguments"] == R"({"city": "a\"b)");
@@ -116,7 +116,7 @@ TEST_CASE("values are escaped inside JSON strings, and are JSON outside") {
   CHECK(raw.http.chat(asking(said)).json() == Json{{"echo", said}});
 }
 
-TEST_CASE("a uuid depends on the seed, the request and the call, and each placeholder has its own") {
+TEST_CASE("a uuid depends on the seed, the request and the call, and differs for each placeholder") {
   const auto uuids = [](std::uint64_t seed, const std::string& said) {
     const Wire wire(text("{{uuid}} {{uuid}}").templated(), Options{}.seed(seed));
     return std::vector<std::string>{wire.text(said), wire.text(said)};
@@ -140,12 +140,12 @@ TEST_CASE("without templated() a text is sent unchanged") {
   CHECK(Wire(text("{{count}} {{anything}}")).text("Hi") == "{{count}} {{anything}}");
 }
 
-TEST_CASE("keys stay masked in quoted text") {
+TEST_CASE("keys are masked in quoted text") {
   const Wire wire(text("{{request.header.authorization}}").templated());
   CHECK(!contains(wire.text("Hi"), wire.gateway.api_key()));
 }
 
-TEST_CASE("an unknown placeholder is refused where it is written, or makes the reply a 500") {
+TEST_CASE("an unknown placeholder makes templated() throw, or causes a 500 if its text is added later") {
   const std::string known =
       " is not a place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}";
@@ -163,7 +163,7 @@ TEST_CASE("an unknown placeholder is refused where it is written, or makes the r
   CHECK(contains(wire.gateway.verify().message(), "\"{{b}}\" is not a place of a template"));
 }
 
-TEST_CASE("the reply of a function is filled too") {
+TEST_CASE("a template that a reply function returns is filled too") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest&) { return text("{{request.last_user_text}} {{count}}").templated(); });
   const Http http{gateway};

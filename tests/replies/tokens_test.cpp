@@ -1,5 +1,4 @@
-// How text and arguments are split into tokens and deltas: by the built-in rule and by a test's own tokenizer;
-// logprobs.
+// Splitting of text and arguments into tokens and deltas, by the built-in rule and by a test's own tokenizer. Logprobs.
 
 #include <cstddef>
 #include <set>
@@ -28,7 +27,8 @@ TEST_CASE("a token is a word with its preceding space, or an ideograph, kana or 
                                                                    "ー", "。", " 서", "울", " end", " "});
 }
 
-TEST_CASE("the first and last characters of each script without spaces are tokens, their neighbours letters") {
+TEST_CASE(
+    "the first and last characters of each script without spaces are tokens, the characters around them are letters") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest& request) { return text(request.last_user_text()); });
   const Http http = Http(gateway).keep_alive();
@@ -99,10 +99,10 @@ TEST_CASE("a test's own tokenizer decides deltas, max_tokens and usage") {
   CHECK(http.chat({{"max_tokens", 2}}).text() == "abcd");
   CHECK(http.chat().usage()["completion_tokens"] == 4);
   gateway.chat().reply(tool_call("f", {{"a", 1}}));
-  CHECK(http.chat().usage()["completion_tokens"] == 4);  // {"a":1}
+  CHECK(http.chat().usage()["completion_tokens"] == 4);  // the call's arguments {"a":1} are 4 tokens
 }
 
-TEST_CASE("a tokenizer may not add a token after the text, and a long text is quoted in part") {
+TEST_CASE("a tokenizer that adds a token after the text is reported, with a part of a long text") {
   const auto reason = [](const std::string& text, const Tokenizer& tokenizer) {
     Gateway gateway(Options{}.tokenizer(tokenizer).verify_on_destruction(false));
     gateway.chat().reply(text);
@@ -132,7 +132,7 @@ TEST_CASE("a tokenizer may not add a token after the text, and a long text is qu
   CHECK(Http(gateway).chat().usage()["completion_tokens"] == 2);
 }
 
-TEST_CASE("a tokenizer that loses text, or cuts a character, is a 500 with its reason in the journal") {
+TEST_CASE("a tokenizer that loses text or cuts a character causes a 500, with the reason in the journal") {
   const std::pair<const char*, Tokenizer> wrong[] = {
       {"do not add up", [](std::string_view) { return std::vector<std::string>{"something else"}; }},
       {"do not add up", [](std::string_view) { return std::vector<std::string>{}; }},
@@ -240,7 +240,7 @@ TEST_CASE("generated alternatives are less likely than a token's own logprob, ho
     CHECK(entry["logprob"] == own);
     REQUIRE(entry["top_logprobs"].size() == 4);
     CHECK(entry["top_logprobs"][0]["logprob"] == own);
-    // Beyond 10^11 they no longer decrease with it.
+    // Below -10^11 the alternatives no longer decrease with the token's logprob.
     double last = std::max(own, -1e11);
     for (std::size_t place = 1; place < 4; ++place) {
       const double logprob = entry["top_logprobs"][place]["logprob"];

@@ -1,5 +1,5 @@
-// How Acceptance and other options change what a chat request may contain: each extension enabled and disabled, strict
-// and lenient.
+// Options that change what a chat request may contain: Acceptance with each extension enabled and disabled, strict and
+// lenient.
 
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ TEST_CASE("each extension of the request can be enabled and disabled separately"
     Extension switched;
     bool on_by_default;
     std::string body;
-    const char* code;  // if it is disabled
+    const char* code;  // the error code if the extension is disabled
     std::string message;
   };
   const std::string allowed = R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":)"
@@ -97,12 +97,12 @@ TEST_CASE("each extension of the request can be enabled and disabled separately"
     const ChatWire without(Acceptance().with(extension.switched, false));
     check_refused(without, extension.body, extension.code, extension.message);
     CHECK(ChatWire(Acceptance::strict()).post(extension.body).status == 400);
-    // Other requests are unaffected.
+    // A request without the field is accepted.
     check_taken(without, with(""));
   }
 }
 
-TEST_CASE("fields documented only by OpenAI are notes with Acceptance::openai(), but not in its profile") {
+TEST_CASE("fields documented only by OpenAI are findings with Acceptance::openai(), but not in the openai profile") {
   struct Case {
     std::string body;
     std::string note;
@@ -142,12 +142,12 @@ TEST_CASE("fields documented only by OpenAI are notes with Acceptance::openai(),
     check_taken(of_profile, one.body);
     CHECK(of_profile.gateway.review().findings().empty());
   }
-  // Undocumented fields remain warnings.
+  // A field that OpenAI does not document either is a warning.
   CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("foo":1)")) == "unknown_field");
   CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("enable_thinking":true)")).empty());
 }
 
-TEST_CASE("without the logprobs extension its fields are unknown") {
+TEST_CASE("without the logprobs extension the fields for logprobs are unknown") {
   Acceptance acceptance = Acceptance().with(Extension::logprobs, false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
@@ -157,7 +157,7 @@ TEST_CASE("without the logprobs extension its fields are unknown") {
   check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
 }
 
-TEST_CASE("an unknown field is named completely up to 60 bytes, beyond that by its beginning") {
+TEST_CASE("the name of an unknown field is shown up to 60 bytes; of a longer name only the beginning is shown") {
   const ChatWire wire(Acceptance::strict());
   const auto check_named = [&](const std::string& field, const std::string& shown) {
     check_refused(wire, with("\"" + field + "\":1"), "unknown_parameter",
@@ -166,11 +166,11 @@ TEST_CASE("an unknown field is named completely up to 60 bytes, beyond that by i
   const std::string whole(60, 'x');
   check_named(whole, whole);
   check_named(whole + "x", whole + "…");
-  // A two-byte character that crosses the limit is dropped.
+  // A character that would cross the limit is dropped.
   check_named(whole.substr(1) + "é", whole.substr(1) + "…");
 }
 
-TEST_CASE("other content parts need a type, and their texts are not the message's") {
+TEST_CASE("other content parts need a type, and their texts do not count as text of the message") {
   Acceptance acceptance = Acceptance().with(Extension::other_parts);
   const ChatWire wire(acceptance);
   const ChatRequest request =
@@ -205,7 +205,7 @@ TEST_CASE("strict accepts all documented fields and no null") {
   }
 }
 
-/// The message of a body's 400, in any profile's error format.
+/// Sends a body and returns the message of its 400, in the error format of any profile.
 std::string refusal(const ChatWire& wire, const std::string& body) {
   const Response response = wire.post(body);
   INFO(body);
@@ -218,7 +218,7 @@ TEST_CASE("strict under the openai profile accepts exactly what OpenAI documents
                                        Options{}.acceptance(Acceptance::strict()).profile(Profile::openai)};
   for (const Options& options : orders) {
     const ChatWire wire(options);
-    // The messages of an agent.
+    // These are the messages of an agent.
     const std::string result = R"({"role":"tool","tool_call_id":"c","content":"21"})";
     for (const char* content : {R"("content":"",)", R"("content":null,)", ""}) {
       CAPTURE(content);
@@ -276,14 +276,14 @@ TEST_CASE("strict under the openai profile accepts exactly what OpenAI documents
     CHECK(refusal(wire, with(R"("stream_options":{})")).find("stream_options: expected nothing unless") == 0);
     CHECK(refusal(wire, with(R"("n":1,"n":1)")).find("invalid JSON: body: the key") == 0);
   }
-  // OpenAI's own documentation does not count for other profiles.
+  // Other profiles do not consider OpenAI's documentation.
   for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek})
     check_refused_at(ChatWire(Options{}.profile(profile).acceptance(Acceptance::strict())),
                      said(R"({"role":"assistant","content":"",)" + one_call + "}"), "unknown_parameter",
                      "messages[0].tool_calls: not a documented field; the acceptance switch tool_calls_in_messages");
 }
 
-TEST_CASE("a switch set after strict is obeyed under every profile") {
+TEST_CASE("a switch set after Acceptance::strict() is obeyed in every profile") {
   const std::string agent = said(R"({"role":"assistant","content":"",)" + one_call + "}");
   const auto under_openai = [](const Acceptance& acceptance) {
     return ChatWire(Options{}.profile(Profile::openai).acceptance(acceptance));
@@ -301,7 +301,7 @@ TEST_CASE("a switch set after strict is obeyed under every profile") {
   CHECK_FALSE(Acceptance::strict().has(Extension::tool_calls_in_messages));
 }
 
-TEST_CASE("allowed tools are a mode over the request's tools, and a format without a schema has none") {
+TEST_CASE("tool_choice may allow a subset of the tools, and a response_format may have no schema") {
   const ChatWire wire(Acceptance::openai());
   const std::string two_tools =
       R"("tools":[{"type":"function","function":{"name":"f"}},{"type":"custom","custom":{"name":"g"}}],"tool_choice":)";
@@ -341,7 +341,7 @@ TEST_CASE("allowed tools are a mode over the request's tools, and a format witho
                    "invalid_type", "response_format.json_schema.schema: expected an object");
 }
 
-TEST_CASE("lenient accepts any JSON with model and messages, and understands valid fields") {
+TEST_CASE("lenient accepts any JSON with model and messages, and obeys valid fields") {
   const ChatWire wire(Acceptance::lenient());
   for (const JsonValue& value : json_values()) {
     for (const char* field : {"stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed",
@@ -416,7 +416,7 @@ TEST_CASE("lenient stays lenient when single extensions are disabled") {
   check_taken(ChatWire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
 }
 
-TEST_CASE("the largest n is an option") {
+TEST_CASE("an option sets the largest n") {
   const ChatWire wire(Options{}.max_n(2));
   check_taken(wire, with(R"("n":2)"));
   check_refused(wire, with(R"("n":3)"), "value_above_maximum", "n: expected at most 2, got 3");

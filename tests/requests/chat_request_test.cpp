@@ -1,4 +1,4 @@
-// What POST /v1/chat/completions accepts and rejects, on the wire: each documented field, and invalid bodies.
+// Bodies that POST /v1/chat/completions accepts and rejects: each documented field, and invalid bodies.
 // acceptance_test.cpp tests the options that change this.
 
 #include <cstddef>
@@ -45,7 +45,7 @@ TEST_CASE("each optional field refuses each wrong type with the place, the expec
     std::string name;
     std::string expected;
     std::vector<std::string> taken;
-    std::vector<std::string> other_error;  // right type, but another error
+    std::vector<std::string> other_error;  // types that are accepted, but whose value is another error
   };
   const std::vector<Field> fields = {
       {"stream", "a boolean", {"boolean", "null"}, {}},
@@ -142,7 +142,7 @@ TEST_CASE("the members of a message refuse each wrong type") {
   }
 }
 
-TEST_CASE("an invalid message is refused with its place") {
+TEST_CASE("the error for an invalid message names the place") {
   const ChatWire wire;
   const std::string roles = R"(expected one of "system", "user", "assistant", "tool", got )";
   const std::string content = "messages[0].content: expected a string or an array of parts, got ";
@@ -255,7 +255,7 @@ TEST_CASE("stop contains non-empty strings") {
   }
 }
 
-TEST_CASE("an invalid tool is refused with its place") {
+TEST_CASE("the error for an invalid tool names the place") {
   const ChatWire wire;
   struct Case {
     const char* tools;
@@ -377,7 +377,7 @@ TEST_CASE("stream_options and top_logprobs depend on stream and logprobs") {
                 "top_logprobs: expected nothing unless logprobs is true, got 2");
   check_refused(wire, with(R"("logprobs":false,"top_logprobs":0)"), "invalid_value",
                 "top_logprobs: expected nothing unless logprobs is true, got 0");
-  // In any order.
+  // The order of the fields does not matter.
   const ChatRequest request = wire.understood(
       with(R"("stream_options":{"include_usage":true},"top_logprobs":2,"logprobs":true,"stream":true)"));
   CHECK(request.include_usage);
@@ -438,7 +438,7 @@ TEST_CASE("the error of a long body does not quote it") {
   CHECK(wrong.body.size() < 500);
 }
 
-TEST_CASE("quotes of a body are complete up to 60 bytes, beyond that its beginning") {
+TEST_CASE("an error quotes a value of a body up to 60 bytes; of a longer value it quotes the beginning") {
   const ChatWire wire;
   for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
     CAPTURE(length);
@@ -478,7 +478,7 @@ TEST_CASE("an integer written as a fraction is limited to 64 bits too") {
   check_refused(wire, with(R"("n":129.0)"), "value_above_maximum", "n: expected at most 128, got 129.0");
 }
 
-TEST_CASE("JSON that is no object is refused") {
+TEST_CASE("JSON that is not an object is refused") {
   const ChatWire wire;
   for (const JsonValue& value : json_values()) {
     if (std::string(value.type) == "object") continue;
@@ -486,7 +486,7 @@ TEST_CASE("JSON that is no object is refused") {
   }
 }
 
-TEST_CASE("nesting is accepted up to 512 levels and refused beyond") {
+TEST_CASE("nesting is accepted up to 512 levels and refused beyond 512") {
   const ChatWire wire;
   const auto nested = [](std::size_t levels) {
     return with("\"x\":" + std::string(levels, '[') + std::string(levels, ']'));
@@ -501,7 +501,7 @@ TEST_CASE("nesting is accepted up to 512 levels and refused beyond") {
   check_taken(wire, with(""));
 }
 
-TEST_CASE("the last of repeated keys counts, with a finding; strict refuses them") {
+TEST_CASE("the last of repeated keys counts and is a finding; strict refuses repeated keys") {
   const std::string body =
       R"({"model":"other","model":"mock-model","messages":[{"role":"user","content":"a","content":"b"}]})";
   const ChatWire wire;
@@ -540,11 +540,11 @@ TEST_CASE("accepted fields that should be changed are findings") {
   CHECK(wire.findings(with(R"("temperature":-0.1)")) == "temperature_out_of_range");
   CHECK(wire.findings(with(R"("temperature":2)")) == "");
   CHECK(wire.findings(with(R"("temperature":1,"top_p":1)")) == "temperature_and_top_p");
-  // Undocumented members of nested objects are accepted silently.
+  // Undocumented members of nested objects are accepted without a finding.
   CHECK(wire.findings(said(R"({"role":"user","content":"Hi","annotations":[],"x":null})")) == "");
 }
 
-TEST_CASE("unanswered calls are named once each, up to three") {
+TEST_CASE("the finding about unanswered tool calls names each call once, and at most three calls") {
   const ChatWire wire;
   const auto missing = [&](const std::vector<std::string>& ids, const std::string& answered) {
     Json calls = Json::array();
@@ -621,7 +621,7 @@ TEST_CASE("every field of a request is parsed") {
   CHECK(request.body.begin().key() == "model");
 }
 
-TEST_CASE("absent optional fields are empty, and null means absent") {
+TEST_CASE("absent optional fields are empty, and null counts as absent") {
   const ChatWire wire;
   const std::string nulls =
       R"("stream":null,"stream_options":null,"temperature":null,"top_p":null,"max_tokens":null,"presence_penalty":null,)"

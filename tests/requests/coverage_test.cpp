@@ -1,4 +1,4 @@
-// Rows of the documented surface, and of choices where it is silent, that no other test covers.
+// Documented behaviour, and choices where the documentation is silent, that no other test covers.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ using test_support::Response;
 
 Json said(const Json& message) { return {{"messages", Json::array({message})}}; }
 
-/// Undocumented fields of a chat request, and the response of a strict gateway.
+/// An extension of chat requests, and the error code of a strict gateway for it.
 struct Beyond {
   std::string name;
   Json fields;
@@ -39,7 +39,7 @@ std::vector<Beyond> extensions() {
       {"tool role", said({{"role", "tool"}, {"tool_call_id", "c"}, {"content", "21"}}), "invalid_value"},
       {"developer role", said({{"role", "developer"}, {"content", "Hi"}}), "invalid_value"},
       {"null content", said({{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Json::array({call})}}),
-       "unknown_parameter"},  // the tool calls, which it needs, are refused first
+       "unknown_parameter"},  // null content needs tool calls, which are refused first
       {"text parts", said({{"role", "user"}, {"content", Json::array({text_part})}}), "invalid_type"},
       {"other parts", said({{"role", "user"}, {"content", Json::array({image_part})}}), "invalid_type"},
       {"tool calls", said({{"role", "assistant"}, {"content", ""}, {"tool_calls", Json::array({call})}}),
@@ -52,7 +52,7 @@ std::vector<Beyond> extensions() {
   };
 }
 
-TEST_CASE("strict refuses every extension of a request with the broken rule, lenient accepts each") {
+TEST_CASE("strict refuses every extension of a request and names the broken rule, lenient accepts all extensions") {
   const Gateway strict{Options{}.acceptance(Acceptance::strict())};
   const Gateway lenient{Options{}.acceptance(Acceptance::lenient())};
   const Http strict_http = Http(strict).keep_alive();
@@ -68,7 +68,7 @@ TEST_CASE("strict refuses every extension of a request with the broken rule, len
   CHECK(Http(lenient).with_authorization("bearer " + lenient.api_key()).chat().status == 200);
 }
 
-TEST_CASE("a model is served by its id; with that disabled its path is unknown") {
+TEST_CASE("a model is served at the path with its id; if that is disabled, the path is unknown") {
   const Acceptance acceptance = Acceptance().with(Extension::model_by_id, false);
   for (const Acceptance& without : {acceptance, Acceptance::strict()}) {
     const Gateway gateway{Options{}.acceptance(without)};
@@ -89,7 +89,7 @@ TEST_CASE("a model is served by its id; with that disabled its path is unknown")
   }
 }
 
-TEST_CASE("the permission for a model is checked before its existence, for its path too") {
+TEST_CASE("the permission for a model is checked before its existence, also at the model's path") {
   const Gateway gateway{Options{}.model("open").model("closed")};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.models({"open"}));
   const Http limited = Http(gateway).with_key(key.secret);
@@ -116,7 +116,7 @@ TEST_CASE("a stream is sent as a stream, and a plain reply as JSON, for any Acce
   }
 }
 
-TEST_CASE("stream: false and include_usage: false equal their absence") {
+TEST_CASE("stream: false and include_usage: false mean the same as no such field") {
   Gateway gateway{Options{}.clock(ManualClock{})};
   gateway.chat().reply("one two");
   const Http http(gateway);
@@ -156,7 +156,7 @@ TEST_CASE("an invalid stream request gets a JSON error with its status, never a 
   }
 }
 
-TEST_CASE("of several problems of a body its size is reported first, then its type, then its content") {
+TEST_CASE("the error for a body with several problems is about its size, else its type, else its content") {
   const Gateway gateway{Options{}.max_body(200)};
   const Http http = Http(gateway).with_content_type("text/plain");
   CHECK(http.post(chat_path, std::string(201, '{')).status == 413);
@@ -170,7 +170,7 @@ TEST_CASE("an integer written as 5.0 is accepted in strict mode too") {
   CHECK(Http(gateway).chat({{"max_tokens", 5.5}}).status == 400);
 }
 
-TEST_CASE("keys are managed in the console only: no path of the gateway lists, creates or changes them") {
+TEST_CASE("no path of the gateway lists, creates or changes keys") {
   const Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const char* path : {"/v1/keys", "/v1/api_keys", "/v1/api-keys", "/v1/keys/key_1", "/v1/organization/api_keys"}) {

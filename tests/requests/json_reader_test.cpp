@@ -1,5 +1,5 @@
-// The JSON reader: the grammar, numbers, strings, repeated keys, and positions of errors. Arguments of tool calls use
-// the same reader as bodies and expose its result.
+// The JSON reader: the grammar, numbers, strings, repeated keys, and positions of errors. Most tests use arguments of
+// tool calls, which are read like bodies and expose the result.
 
 #include <sys/resource.h>
 
@@ -24,14 +24,15 @@ using test_support::chat_path;
 using test_support::Http;
 using test_support::Response;
 
-/// Null for invalid JSON.
+/// Reads JSON as the arguments of a tool call. Returns null for invalid JSON.
 Json arguments(const std::string& text) {
   wire::ToolCall call;
   call.arguments = text;
   return call.json();
 }
 
-/// Whether the text, which must not be "null", is JSON: alone and as a member.
+/// Returns whether the text is JSON. Checks that this is the same for the text alone and as a member. The text must not
+/// be "null".
 bool is_read(const std::string& text) {
   const bool alone = !arguments(text).is_null();
   CHECK(alone == arguments("{\"a\":" + text + "}").is_object());
@@ -158,7 +159,7 @@ class Writer {
       default: return list("{", "}", depth, true);
     }
   }
-  /// The text with a few bytes removed, inserted or doubled.
+  /// Returns the text with a few bytes removed, inserted or doubled.
   std::string damaged(std::string text) {
     for (unsigned times = 1 + static_cast<unsigned>(random_() % 3); times > 0 && !text.empty(); --times) {
       constexpr std::string_view bytes = "{}[],:\"\\0129eE+-.tfn u\x80\xc3\xed\xff\x01";
@@ -193,12 +194,12 @@ class Writer {
   std::mt19937 random_;
 };
 
-/// Equal in types and digits, which is stricter than ==.
+/// Returns whether two values have equal types and digits, which is stricter than ==.
 bool identical(const Json& left, const Json& right) {
   return left.type() == right.type() && left.dump() == right.dump();
 }
 
-TEST_CASE("random JSON, valid and damaged, is read like with nlohmann's parser") {
+TEST_CASE("random JSON, valid and damaged, is read with the same result as by nlohmann's parser") {
   std::size_t whole = 0;
   std::size_t broken = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
@@ -232,7 +233,7 @@ TEST_CASE("integers of 64 bits keep all their digits, with and without a sign") 
   CHECK(arguments("-0").dump() == "0");
 }
 
-TEST_CASE("other numbers are the nearest double in any notation") {
+TEST_CASE("other numbers become the nearest double, in any notation") {
   const auto real = [](const std::string& text) {
     CAPTURE(text);
     const Json number = arguments(text);
@@ -263,7 +264,7 @@ TEST_CASE("other numbers are the nearest double in any notation") {
   CHECK(arguments("0." + repeated("9", 100000)).get<double>() == 1.0);
 }
 
-TEST_CASE("a written double is read back unchanged") {
+TEST_CASE("a double that the library writes is read back unchanged") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t bits = random();
@@ -288,7 +289,7 @@ TEST_CASE("escapes in a string become their characters") {
 }
 
 TEST_CASE("exactly the valid UTF-8 sequences are accepted in a string") {
-  // Each lead byte with the smallest and the largest continuation, and one beyond each.
+  // Each lead byte is tested with the smallest and the largest continuation byte, and with the bytes next to these.
   const auto taken = [](const std::string& bytes) { return arguments("\"" + bytes + "\"") == bytes; };
   for (const char* good :
        {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xe0\xbf\xbf", "\xe1\x80\x80", "\xec\xbf\xbf", "\xed\x80\x80",
@@ -324,7 +325,7 @@ TEST_CASE("exactly the valid UTF-8 sequences are accepted in a string") {
 
 // --- Repeated keys ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("of a repeated key the last value counts, at the place of the first") {
+TEST_CASE("the last value of a repeated key counts, at the place of the first") {
   CHECK(arguments(R"({"a":1,"b":2,"a":3})").dump() == R"({"a":3,"b":2})");
   CHECK(arguments(R"({"a":1,"a":2,"a":3})").dump() == R"({"a":3})");
   CHECK(arguments(R"({"a":[1],"b":{"c":1,"c":{"d":1,"d":[]}},"a":{}})").dump() == R"({"a":{},"b":{"c":{"d":[]}}})");
@@ -339,7 +340,7 @@ TEST_CASE("of a repeated key the last value counts, at the place of the first") 
   CHECK(arguments("{" + many + "}").dump() == "{" + expected + "}");
 }
 
-/// A gateway and a connection to it.
+/// A gateway, and a client with one connection to it.
 struct Wire {
   Gateway gateway;
   Http http = Http(gateway).keep_alive();
@@ -350,7 +351,7 @@ std::string with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}],)" + fields + "}";
 }
 
-TEST_CASE("each repeated key is a finding with its object, inner objects first") {
+TEST_CASE("each repeated key is a finding that names its object, inner objects first") {
   const Wire wire;
   REQUIRE(wire.post(with(R"("tools":[],"metadata":{"b":[0,{"y":1,"x":1,"x":2,"y":2,"y":3}],"c":1,"c":2},"tools":[])"))
               .status == 200);
@@ -385,7 +386,7 @@ TEST_CASE("very many repeated keys deep in a body take no more memory than the b
 
 // --- Errors ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an error has its place, the expected and the actual kind of value") {
+TEST_CASE("an error names the place, the expected and the actual kind of value") {
   struct Case {
     std::string body;
     const char* message;
@@ -456,7 +457,7 @@ TEST_CASE("an error has its place, the expected and the actual kind of value") {
   }
 }
 
-TEST_CASE("too deeply nested arguments are invalid JSON too") {
+TEST_CASE("too deeply nested arguments count as invalid JSON") {
   CHECK(arguments(repeated("[", 512) + repeated("]", 512)).is_array());
   CHECK(arguments(repeated("[", 513) + repeated("]", 513)).is_null());
   CHECK(arguments(repeated("{\"a\":", 100000)).is_null());

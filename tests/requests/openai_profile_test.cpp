@@ -1,5 +1,5 @@
-// What the openai profile accepts in addition to the documented fields, because OpenAI documents it; and that explicit
-// acceptance takes precedence over the profile.
+// Fields that the openai profile accepts because OpenAI documents them. An explicit Acceptance takes precedence over
+// the profile.
 
 #include <chrono>
 #include <string>
@@ -24,12 +24,12 @@ const Json shell = {{"type", "custom"},
 const Json shell_call = {{"id", "call_1"}, {"type", "custom"}, {"custom", {{"name", "shell"}, {"input", "ls -l"}}}};
 const Json shell_choice = {{"type", "custom"}, {"custom", {{"name", "shell"}}}};
 
-/// A gateway and a connection to it.
+/// A gateway, by default with the openai profile, and a client with one connection to it.
 struct Wire {
   explicit Wire(const Options& options = Options{}.profile(Profile::openai))
       : gateway(options), http(Http(gateway).keep_alive()) {}
 
-  /// The codes of the findings on an accepted request, separated by spaces; else its status and error.
+  /// Sends a request. Returns its findings as "CODE: MESSAGE", separated by spaces, or the status and body of an error.
   std::string findings(const Json& fields) const {
     const Response response = http.chat(fields);
     if (response.status != 200) return std::to_string(response.status) + " " + response.body;
@@ -42,7 +42,7 @@ struct Wire {
     CHECK(findings(fields) == "");
     return gateway.journal().last().chat();
   }
-  /// "<code of the error> at <its param>".
+  /// Sends a request. Returns its 400 as "CODE at PARAM", or another status.
   std::string refused(const Json& fields) const {
     const Response response = http.chat(fields);
     if (response.status != 400) return std::to_string(response.status);
@@ -68,7 +68,7 @@ TEST_CASE("the openai profile accepts role developer and content parts of images
   CHECK(wire.gateway.review());
 }
 
-TEST_CASE("a content part of another form than OpenAI's is refused with its place") {
+TEST_CASE("the error for a content part that does not have OpenAI's form names the place") {
   const Wire wire;
   const std::vector<std::pair<Json, std::string>> parts = {
       {{{"type", "image_url"}}, R"(missing_required_parameter at "messages[1].content[0].image_url")"},
@@ -85,7 +85,7 @@ TEST_CASE("a content part of another form than OpenAI's is refused with its plac
     CHECK(wire.refused(saying({{"role", "user"}, {"content", Json::array({part})}})) == error);
 }
 
-TEST_CASE("the openai profile obeys max_completion_tokens, and both limits together are OpenAI's 400") {
+TEST_CASE("the openai profile obeys max_completion_tokens, and sends OpenAI's 400 if max_tokens is set too") {
   Wire wire;
   wire.gateway.chat().reply("one two three");
   const Response plain = wire.http.chat({{"max_completion_tokens", 2}});
@@ -153,7 +153,7 @@ TEST_CASE("custom tools are accepted in tools, as a choice and in messages") {
   CHECK(wire.gateway.review());
 }
 
-TEST_CASE("an invalid custom tool is refused with its place") {
+TEST_CASE("the error for an invalid custom tool names the place") {
   const Wire wire;
   const Json nameless = {{"type", "custom"}, {"custom", Json::object()}};
   const Json no_input = {{"id", "c"}, {"type", "custom"}, {"custom", {{"name", "shell"}}}};
@@ -176,7 +176,7 @@ TEST_CASE("an invalid custom tool is refused with its place") {
         "and so does the profile openai");
 }
 
-TEST_CASE("the default reply calls a custom tool with text, plain and streamed, without obeying a grammar") {
+TEST_CASE("the default reply calls a custom tool with text, plain and streamed, and refuses a grammar") {
   const Wire wire;
   const Json fields = {{"tools", {shell}}, {"tool_choice", shell_choice}};
   const Json call = wire.http.chat(fields).json()["choices"][0]["message"].at("tool_calls")[0];
@@ -197,7 +197,7 @@ TEST_CASE("the default reply calls a custom tool with text, plain and streamed, 
         R"(unsupported_schema at "tools[0].custom.format")");
 }
 
-TEST_CASE("no field documented by OpenAI is a finding in the openai profile; others are") {
+TEST_CASE("only fields that OpenAI does not document are findings in the openai profile") {
   const Wire wire;
   const Json fields = {{"audio", {{"format", "mp3"}, {"voice", "alloy"}}},
                        {"frequency_penalty", 0.5},
@@ -242,7 +242,7 @@ TEST_CASE("no field documented by OpenAI is a finding in the openai profile; oth
   CHECK(Wire{Options{}}.findings({{"user", "u"}}) == "unknown_field: user: not a documented field; leave it out.");
 }
 
-TEST_CASE("OpenAI's replacements of content may be sent back to the openai profile") {
+TEST_CASE("a client may send back messages with the fields that OpenAI sends in place of content") {
   Wire wire;
   wire.gateway.chat().reply(refusal("I cannot help with that."));
   const Json message = wire.http.chat().json()["choices"][0]["message"];
@@ -255,7 +255,7 @@ TEST_CASE("OpenAI's replacements of content may be sent back to the openai profi
         R"(invalid_type at "messages[1].content")");
 }
 
-TEST_CASE("explicit acceptance overrides that of the openai profile") {
+TEST_CASE("an explicit Acceptance overrides that of the openai profile") {
   const auto with = [](const Acceptance& acceptance) {
     return Options{}.profile(Profile::openai).acceptance(acceptance);
   };
@@ -265,10 +265,11 @@ TEST_CASE("explicit acceptance overrides that of the openai profile") {
   CHECK(by_default.refused({{"tools", {shell}}}) == R"(invalid_value at "tools[0].type")");
   CHECK(by_default.findings({{"max_completion_tokens", 1}}) ==
         "unknown_field: max_completion_tokens: not a documented field; use max_tokens instead.");
-  CHECK(by_default.findings({{"user", "u"}}) == "");  // accepted as unknown, and OpenAI documents it
+  CHECK(by_default.findings({{"user", "u"}}) ==
+        "");  // accepted because unknown fields are, and no finding because OpenAI documents it
   const Wire strict{with(Acceptance::strict())};
   CHECK(strict.refused({{"top_k", 5}}) == R"(unknown_parameter at "top_k")");
-  CHECK(strict.findings({{"user", "u"}, {"stop", "x"}}) == "");  // OpenAI documents them
+  CHECK(strict.findings({{"user", "u"}, {"stop", "x"}}) == "");  // accepted because OpenAI documents these fields
   const Wire lenient{with(Acceptance::lenient())};
   CHECK(lenient.understood(developer).messages.size() == 2);
   CHECK(lenient.understood({{"max_completion_tokens", 1}, {"max_tokens", 2}}).max_tokens == 2);
@@ -282,7 +283,7 @@ TEST_CASE("explicit acceptance overrides that of the openai profile") {
   CHECK(reversed.refused(developer) == R"(invalid_value at "messages[1].role")");
 }
 
-TEST_CASE("other profiles are unchanged") {
+TEST_CASE("other profiles do not accept OpenAI's fields") {
   for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek}) {
     CAPTURE(profile);
     const Wire wire{Options{}.profile(profile)};
@@ -305,7 +306,7 @@ TEST_CASE("each profile is found by its name, and an unknown name lists all") {
   CHECK_THROWS_WITH_AS(profile_named("nobody's"), message.c_str(), GatewayError);
 }
 
-TEST_CASE("the time until a limit resets has hours, minutes and seconds, and is never rounded down") {
+TEST_CASE("the time until a limit resets is printed in hours, minutes and seconds, and is never rounded down") {
   const std::vector<std::pair<Duration, std::string>> times = {{1ns, "1ms"},
                                                                {6ms, "6ms"},
                                                                {999'000'001ns, "1s"},

@@ -1,5 +1,4 @@
-// How the library reads and writes texts, numbers, dates and JSON pointers: every character, day and status, and every
-// boundary.
+// Reading and writing of texts, numbers, dates and JSON pointers, with every character, day, status and boundary.
 
 #include <chrono>
 #include <cstdint>
@@ -40,7 +39,7 @@ TEST_CASE("every character is converted to UTF-8 and back, and other bytes are i
     char32_t read = 0;
     if (bytes.size() != length || text::decode_utf8(bytes, 0, read) != length || read != (is_one ? character : 0xfffd))
       ++mistakes;
-    // A part of the character is invalid, but can begin one.
+    // A part of the character is invalid, but is the beginning of a character.
     for (std::size_t part = 1; part < length; ++part) {
       const std::string begin = bytes.substr(0, part);
       if (text::decode_utf8(begin, 0, read) != 0 || text::incomplete_utf8_prefix(begin) != part) ++mistakes;
@@ -60,7 +59,7 @@ TEST_CASE("every character is converted to UTF-8 and back, and other bytes are i
   CHECK(text::code_points("a\xc3\xa9\xff\xf0\x9f\x98\x80") == 4);
 }
 
-TEST_CASE("bytes beyond the end of a view are not read") {
+TEST_CASE("no function reads beyond the end of a string_view") {
   const std::string_view hex = "4f4f";
   CHECK(text::hex_byte(hex.substr(0, 1), 0) == -1);
   CHECK(text::hex_byte(hex.substr(0, 0), 0) == -1);
@@ -95,7 +94,7 @@ TEST_CASE("exactly the characters that can control a terminal are escaped") {
     if (text::is_disruptive(character) != is_in) ++wrong;
     const std::string shown = text::printable(utf8(character));
     if (is_in != (shown.front() == '\\' && shown.size() > 1)) ++wrong;
-    // JSON parses the escape back to the character.
+    // A JSON parser converts the escape back to the character.
     if (is_in && Json::parse('"' + shown + '"').get<std::string>() != utf8(character)) ++wrong;
     std::string literal;
     text::append_json_string(literal, "a" + utf8(character) + "b");
@@ -109,8 +108,8 @@ TEST_CASE("exactly the characters that can control a terminal are escaped") {
   CHECK(text::printable_lines("a\tb\nc\n") == "a\\tb\nc\n");
 }
 
-TEST_CASE("a text is cut between characters and marked as cut") {
-  const std::string said = "a\xc3\xa9\xf0\x9f\x98\x80z";  // of 1, 2, 4 and 1 bytes
+TEST_CASE("a long text is truncated between characters and marked as truncated") {
+  const std::string said = "a\xc3\xa9\xf0\x9f\x98\x80z";  // characters of 1, 2, 4 and 1 bytes
   const std::vector<std::string> cut = {"\u2026",
                                         "a\u2026",
                                         "a\u2026",
@@ -220,7 +219,7 @@ TEST_CASE("numbers, words and escapes are read up to their limits") {
   CHECK_FALSE(text::equals_ignoring_case("[", "{"));
 }
 
-TEST_CASE("words that differ by few bytes are similar, and bytes are converted to base64") {
+TEST_CASE("words that differ by few bytes count as similar, and bytes are converted to base64") {
   struct Distance {
     const char* left;
     const char* right;
@@ -243,7 +242,7 @@ TEST_CASE("words that differ by few bytes are similar, and bytes are converted t
   CHECK(text::base64("\xfb\xff\xfe\x80") == "+//+gA==");
 }
 
-TEST_CASE("random numbers and fingerprints are those of SplitMix64 and FNV-1a, within their bounds") {
+TEST_CASE("random numbers and fingerprints equal those of SplitMix64 and FNV-1a, and stay within bounds") {
   detail::Random known(0);
   CHECK(known.next() == 0xe220a8397b1dcdafu);
   CHECK(known.next() == 0x6e789e6aa1b965f4u);
@@ -371,7 +370,7 @@ TEST_CASE("every day from 1970 to 2200 is converted to its date and back") {
     CHECK_MESSAGE(!calendar::parse_http_date(wrong), wrong);
 }
 
-TEST_CASE("JSON pointers lead to members and elements only") {
+TEST_CASE("a JSON pointer finds only members and elements") {
   for (const auto& [name, token] : std::vector<std::pair<std::string, std::string>>{
            {"a/b", "/a~1b"}, {"~", "/~0"}, {"", "/"}, {"~1/0~", "/~01~10~0"}, {"plain", "/plain"}}) {
     CHECK(json_pointer::token(name) == token);
@@ -391,7 +390,7 @@ TEST_CASE("JSON pointers lead to members and elements only") {
   CHECK(json_pointer::child(Json("text"), "0") == nullptr);
 }
 
-TEST_CASE("each registered status has its reason phrase, as RFC 9110 writes it") {
+TEST_CASE("each registered status has the reason phrase of RFC 9110") {
   const std::vector<std::pair<int, std::string>> phrases = {{200, "OK"},
                                                             {201, "Created"},
                                                             {202, "Accepted"},
@@ -450,7 +449,7 @@ TEST_CASE("each registered status has its reason phrase, as RFC 9110 writes it")
     if (known.count(status) == 0) CHECK(detail::reason_phrase(status) == "Unknown");
 }
 
-TEST_CASE("a list header has the tokens of all fields of its name, in any case") {
+TEST_CASE("a list header contains the tokens of all fields with its name, ignoring case") {
   wire::Headers headers;
   headers.add("X-Other", "close");
   CHECK_FALSE(headers.lists("Connection", "close"));
@@ -461,7 +460,7 @@ TEST_CASE("a list header has the tokens of all fields of its name, in any case")
     CHECK_FALSE(headers.lists("Connection", token));
 }
 
-TEST_CASE("header fields are found, set and removed by name in any case, and keep their order") {
+TEST_CASE("header fields are found, set and removed by name, ignoring case, and keep their order") {
   wire::Headers headers;
   headers.add("A", "1");
   headers.add("b", "2");
@@ -493,7 +492,7 @@ TEST_CASE("header fields are found, set and removed by name in any case, and kee
   CHECK(shown(headers) == "b=2 ");
 }
 
-TEST_CASE("each value of a request's enums is printed as in the request") {
+TEST_CASE("each value of an enum is printed as the word in a request") {
   using Mode = wire::ToolChoice::Mode;
   CHECK(wire::to_string(Mode::none) == "none");
   CHECK(wire::to_string(Mode::automatic) == "automatic");

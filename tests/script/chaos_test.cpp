@@ -1,4 +1,4 @@
-// Chaos: which requests it affects and how, repeatably and in any order of the requests.
+// Chaos: which requests it affects and how. The same seed affects the same requests in any order.
 
 #include <algorithm>
 #include <atomic>
@@ -42,7 +42,7 @@ inline Json streamed(const std::string& question) {
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
 
 /// Sends a request, reads the body, which is shorter than the head announces, and closes the connection. Returns the
-/// bytes.
+/// received bytes.
 inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
@@ -52,7 +52,8 @@ inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
   return head + body.bytes;
 }
 
-/// The affected requests, with the effect and the occurrence; sorted, so the order of arrival does not matter.
+/// Returns the affected requests with the effect and the occurrence. They are sorted, so the order of arrival does not
+/// matter.
 inline Texts struck(const Gateway& gateway) {
   REQUIRE(gateway.journal().wait_until_idle(10s));
   Texts all;
@@ -63,7 +64,7 @@ inline Texts struck(const Gateway& gateway) {
   return all;
 }
 
-/// Sends one request repeatedly. Returns the occurrences, from 1, that got a failure.
+/// Sends one request `comings` times. Returns the numbers of those that got a failure, counted from 1.
 inline std::vector<std::size_t> failed_of(const Http& http, std::size_t comings, const std::string& question) {
   std::vector<std::size_t> failed;
   for (std::size_t coming = 1; coming <= comings; ++coming)
@@ -71,7 +72,7 @@ inline std::vector<std::size_t> failed_of(const Http& http, std::size_t comings,
   return failed;
 }
 
-/// The error message for a mistake.
+/// Returns the message of the error that this code throws.
 template <class Code>
 std::string refused(const Code& code) {
   try {
@@ -86,7 +87,7 @@ using Comings = std::vector<std::size_t>;
 
 // --- Which requests are affected -------------------------------------------------------------------------------------
 
-TEST_CASE("a probability affects that share of different requests, and of one request's occurrences") {
+TEST_CASE("a rule with a probability affects that share of different requests, and of repetitions of one request") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).probability(0.1));
   const Http http = robust(gateway);
@@ -109,7 +110,7 @@ TEST_CASE("probability 0 affects nothing, and probability 1 everything") {
   CHECK(failed_of(robust(gateway), 50, "Hi").size() == 50);
 }
 
-TEST_CASE("by request, gateways with one seed affect the same requests, always in the same place") {
+TEST_CASE("gateways with the same seed affect the same requests at the same places") {
   const Chaos cut = Chaos(at_any_token(4), close_connection()).probability(0.5).by_request();
   Gateway one(lenient(7));
   Gateway other(lenient(7));
@@ -118,7 +119,7 @@ TEST_CASE("by request, gateways with one seed affect the same requests, always i
     gateway->chat().reply("one two three four five");
     gateway->chaos(cut);
   }
-  // How much of its reply each question got.
+  // Returns how much of its reply each question got.
   const auto sent = [](Gateway& gateway) {
     std::vector<std::size_t> tokens;
     for (int i = 0; i < 40; ++i) {
@@ -129,7 +130,7 @@ TEST_CASE("by request, gateways with one seed affect the same requests, always i
     return tokens;
   };
   const std::vector<std::size_t> first = sent(one);
-  sent(one);  // a client's retries, here after all questions
+  sent(one);  // the retries of a client, which here come after all questions
   CHECK(sent(one) == first);
   CHECK(sent(other) == first);
   CHECK(sent(of_another_seed) != first);
@@ -141,7 +142,7 @@ TEST_CASE("by request, gateways with one seed affect the same requests, always i
   CHECK(failed_of(robust(counting), 3, "Hi") == Comings{1});
 }
 
-/// 40 questions, plain and streamed, 4 times each.
+/// Returns 40 questions, plain and streamed, each of them 4 times.
 inline std::vector<std::pair<std::string, bool>> questions() {
   std::vector<std::pair<std::string, bool>> all;
   for (int coming = 0; coming < 4; ++coming) {
@@ -187,7 +188,7 @@ TEST_CASE("the same requests are affected in the same way, for any number of cli
   CHECK(struck_by(2, asked, 8) != in_order);
 }
 
-TEST_CASE("parallel equal requests have the same occurrence for every rule") {
+TEST_CASE("every rule counts parallel equal requests in the same order") {
   Gateway gateway(lenient());
   constexpr std::size_t rules = 12;
   for (std::size_t rule = 0; rule < rules; ++rule) gateway.chaos(Chaos(Pace().first_token_after(1us)).nth(2));
@@ -208,7 +209,7 @@ TEST_CASE("parallel equal requests have the same occurrence for every rule") {
   CHECK(struck_by_some == 0);
 }
 
-TEST_CASE("nth and first count the occurrences of each request separately") {
+TEST_CASE("nth() and first() count the occurrences of each request separately") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   gateway.chaos(Chaos(server_error()).nth(3));
@@ -224,7 +225,7 @@ TEST_CASE("nth and first count the occurrences of each request separately") {
   CHECK(failed_of(http, 8, "a") == Comings{2, 4});
 }
 
-TEST_CASE("a client's retry is another occurrence; another key or a stream is another request") {
+TEST_CASE("a retry is another occurrence of a request; another key or a stream makes it another request") {
   Gateway gateway(lenient());
   const std::string other = gateway.keys().create("another service").secret;
   gateway.chaos(Chaos(rate_limited()).nth(2));
@@ -239,7 +240,7 @@ TEST_CASE("a client's retry is another occurrence; another key or a stream is an
   CHECK(http.stream().status == 429);
 }
 
-TEST_CASE("chaos of a key depends on its description, not on its time of creation") {
+TEST_CASE("chaos for a key depends on the key's description, not on when it was created") {
   const auto struck_by_key = [](const Texts& descriptions) {
     Gateway gateway(lenient());
     std::map<std::string, std::string> secrets;
@@ -278,7 +279,7 @@ TEST_CASE("a rule affects and counts only matching requests") {
                     .when(has_header("x-tenant", equals("b"))));
   const Http tenant = http.with_header("X-Tenant", "b");
   CHECK(tenant.chat(Json("weather?")).status == 200);
-  CHECK(http.chat(Json("weather?")).status == 200);  // not counted
+  CHECK(http.chat(Json("weather?")).status == 200);  // the rule does not count this request
   CHECK(tenant.chat(Json("sports?")).status == 200);
   CHECK(tenant.chat(Json("sports?")).status == 200);
   CHECK(tenant.chat(Json("weather?")).status == 500);
@@ -318,7 +319,7 @@ TEST_CASE("a failure of chaos calls no stub: the retry gets the scripted reply")
   CHECK(gateway.verify());
 }
 
-/// The bytes of a gateway's first reply, and how the connection ended.
+/// Returns the bytes of a gateway's first reply, and how the connection ended.
 inline RawConnection::Received first_reply(const std::vector<Chaos>& rules, bool stream) {
   ManualClock clock;
   Gateway gateway(lenient().clock(clock));
@@ -347,7 +348,7 @@ TEST_CASE("a fault of chaos breaks the reply at its exact byte, after everything
   CHECK(noisy.end == End::fin);
 }
 
-TEST_CASE("a random place is any of the possible ones") {
+TEST_CASE("a random place can be any possible place") {
   Gateway gateway(lenient());
   gateway.chat().reply("one two three four five");
   gateway.chaos(Chaos(at_any_token(4), close_connection()));
@@ -366,7 +367,7 @@ TEST_CASE("a random place is any of the possible ones") {
   for (std::size_t place = 1; place <= 4; ++place) CHECK(places[place] > 25);
 }
 
-TEST_CASE("chaos slows a reply, and keeps settings that it does not change") {
+TEST_CASE("chaos slows a reply and keeps the reply's other settings") {
   ManualClock clock;
   Gateway gateway(lenient().clock(clock).model("mock-model").model("slow"));
   gateway.chat().reply(text("one two").every(1s));
@@ -389,7 +390,7 @@ TEST_CASE("chaos slows a reply, and keeps settings that it does not change") {
   CHECK(exchange.chaos() == Texts{"rule 1: first token after 2000 ms (first 1, seed 1, occurrence 1)"});
 
   RawConnection second = ask();
-  CHECK(second.receive_until("one").found);  // without delay
+  CHECK(second.receive_until("one").found);  // arrives without delay
   clock.advance(1s);
 }
 
@@ -405,7 +406,7 @@ TEST_CASE("chaos adds an interim response before a reply") {
   CHECK(gateway.journal().at(1).chaos() == Texts{"rule 1: 103 Early Hints (first 1, seed 1, occurrence 1)"});
 }
 
-TEST_CASE("interim responses of several rules come in the order of the rules, then those of the reply") {
+TEST_CASE("interim responses come in the order of the rules, and then those of the reply") {
   for (const bool stream : {false, true}) {
     CAPTURE(stream);
     Gateway gateway;
@@ -425,7 +426,7 @@ TEST_CASE("interim responses of several rules come in the order of the rules, th
   }
 }
 
-TEST_CASE("all applicable rules apply in order, up to a failure; later ones still count") {
+TEST_CASE("all applicable rules apply in order, up to a failure; rules after it only count the request") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(after_bytes(10), close_connection()).first(1));
   gateway.chaos(Chaos(unsolicited_continue()).first(1));
@@ -448,7 +449,7 @@ TEST_CASE("all applicable rules apply in order, up to a failure; later ones stil
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("an impossible effect on a reply is skipped, and an unreached place is no problem") {
+TEST_CASE("an effect that is impossible for a reply is skipped, and an unreached place is not a problem") {
   Gateway gateway(lenient());
   gateway.chat().reply(raw_reply(200, "as it is"), service_unavailable(), "one two",
                        text("one two").fault(after_tokens(9), close_connection()));
@@ -465,14 +466,14 @@ TEST_CASE("an impossible effect on a reply is skipped, and an unreached place is
         Texts{"rule 1: close the connection after 5 tokens (every time, seed 1, occurrence 1): not reached",
               "rule 2: 1 ms between tokens (first 1, seed 1, occurrence 1)"});
   CHECK(gateway.verify());
-  // A fault in the script still counts.
+  // An unreached fault of the script is a problem.
   http.stream();
   REQUIRE(gateway.verify().problems().size() == 1);
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
   CHECK(gateway.verify().problems()[0].text.find("after 9 tokens") != std::string::npos);
 }
 
-TEST_CASE("each rule reports whether it was reached, in addition to scripted faults") {
+TEST_CASE("an exchange records whether each rule was reached, in addition to scripted faults") {
   const std::string missed = ": not reached";
   const auto told = [&](const Reply& reply, const std::vector<Chaos>& rules) {
     Gateway gateway(lenient());
@@ -500,7 +501,7 @@ TEST_CASE("each rule reports whether it was reached, in addition to scripted fau
         "rule 1 struck\nrule 2 struck\nrule 3: not reached\n");
 }
 
-TEST_CASE("a rule that cannot apply to a reply does not prevent later ones") {
+TEST_CASE("a rule that cannot apply to a reply does not prevent later rules") {
   Gateway gateway(lenient());
   gateway.chat().reply(raw_reply(200, "as it is"));
   gateway.chaos(Chaos(after_tokens(5), close_connection()));
@@ -584,7 +585,7 @@ TEST_CASE("a scope reports only its own affected requests") {
         "strikes");
 }
 
-TEST_CASE("a client is judged by the failures that it received completely") {
+TEST_CASE("review() considers only failures that the client received completely") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(unauthorized()).first(1).when(user_says("read")));
   const Http http = robust(gateway);
@@ -617,7 +618,7 @@ TEST_CASE("a client is judged by the failures that it received completely") {
   CHECK(gateway.review().findings().size() == 1);
 }
 
-TEST_CASE("a throwing matcher of chaos is a 500 and a problem") {
+TEST_CASE("a matcher of chaos that throws causes a 500 and a problem") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).first(1).when(user_says("never")));
   gateway.chaos(Chaos(server_error()).when(matching("is odd", [](const ChatRequest&) -> bool {
@@ -646,7 +647,7 @@ TEST_CASE("a key in text sent by chaos is masked in the journal") {
 
 // --- Rules -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("reset and clear_chaos forget rules and counts; past effects stay recorded") {
+TEST_CASE("reset() and clear_chaos() remove rules and counts; past effects stay recorded") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   for (const bool resets : {true, false}) {
@@ -680,7 +681,7 @@ TEST_CASE("a rule describes itself") {
   CHECK(Chaos(unsolicited_continue()).to_string() == "unsolicited 100 Continue (every time)");
 }
 
-TEST_CASE("a rule without possible effect is refused where it is written") {
+TEST_CASE("a rule that can have no effect throws") {
   const Chaos rule(server_error());
   const auto wrong = [](const std::string& given) {
     return "mock_gateway: a probability of chaos is a number from 0 to 1, not " + given + "; 0.1 strikes one in ten";

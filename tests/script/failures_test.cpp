@@ -1,5 +1,5 @@
-// Failures on demand: forced on the next requests or until cleared, for everything, an operation, a key or a model; and
-// the contents of a failure.
+// Forced failures: for a number of requests or until cleared, for all requests, an operation, a key or a model. Also
+// tests the contents of a failure.
 
 #include <atomic>
 #include <chrono>
@@ -84,7 +84,7 @@ TEST_CASE("a failure can have any status from 200 to 599, and no other") {
   }
 }
 
-TEST_CASE("the given number of requests fail, and no more") {
+TEST_CASE("exactly the given number of requests fail") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(server_error());
@@ -119,7 +119,7 @@ TEST_CASE("queued failures are used in order") {
   CHECK(http.get("/v1/models").status == 200);
   CHECK(http.chat().status == 529);
   gateway.fail_next(conflict());
-  CHECK(http.chat().status == 529);  // the permanent failure was forced first
+  CHECK(http.chat().status == 529);  // the permanent failure comes first, because it was forced first
   CHECK(http.get("/v1/models").status == 409);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a failure can be forced for one key, by its id") {
   CHECK(unlucky.chat().status == 200);
 }
 
-TEST_CASE("a failure can be forced for one model, for valid requests that reach it") {
+TEST_CASE("a failure can be forced for one model, and affects only valid requests") {
   Gateway gateway{Options{}.model("good").model("bad")};
   const Http http(gateway);
   gateway.fail_next(overloaded(), 1, for_model("bad"));
@@ -171,7 +171,7 @@ TEST_CASE("a failure can be forced for one model, for valid requests that reach 
   CHECK(http.chat({{"model", "bad"}}).status == 200);
 }
 
-TEST_CASE("clearing one scope keeps the others") {
+TEST_CASE("clearing the failures of one scope keeps those of other scopes") {
   Gateway gateway;
   const Http http(gateway);
   const std::string id = gateway.keys().list().front().id;
@@ -218,7 +218,7 @@ TEST_CASE("a key, a model and an operation with the same name are cleared separa
   CHECK(status(key) == 200);
 }
 
-TEST_CASE("a forced failure answers a stream request with JSON, and the journal says that it was forced") {
+TEST_CASE("a forced failure answers a stream request with JSON, and the journal records that it was forced") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(rate_limited(3s));
@@ -231,7 +231,7 @@ TEST_CASE("a forced failure answers a stream request with JSON, and the journal 
   CHECK(gateway.journal().last().status() == 429);
 }
 
-TEST_CASE("a 429 has Retry-After: 1, however it is requested, unless set otherwise") {
+TEST_CASE("every 429 has Retry-After: 1 unless the test sets another value") {
   using Apply = void (*)(Gateway&, const Failure&);
   const std::pair<const char*, Apply> ways[] = {
       {"fail_next", [](Gateway& gateway, const Failure& failure) { gateway.fail_next(failure); }},
@@ -274,7 +274,7 @@ TEST_CASE("a 429 has Retry-After: 1, however it is requested, unless set otherwi
   }
 }
 
-TEST_CASE("Retry-After can have every form that clients meet") {
+TEST_CASE("Retry-After can have every form that servers send") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
@@ -376,7 +376,7 @@ TEST_CASE("a derived failure leaves the original unchanged") {
   CHECK(changed.headers(ManualClock::default_start).find("Retry-After") == "9");
 }
 
-TEST_CASE("a scripted header that would split the response is refused where it is written") {
+TEST_CASE("setting a header that would split the response throws") {
   for (const std::string& value :
        {std::string("a\r\nSet-Cookie: b"), std::string("a\nb"), std::string("a\rb"), std::string("a\0b", 3)}) {
     CHECK_THROWS_AS(static_cast<void>(server_error().header("X-A", value)), GatewayError);
@@ -390,7 +390,7 @@ TEST_CASE("a scripted header that would split the response is refused where it i
   }
 }
 
-TEST_CASE("forcing a failure zero times is refused where it is written") {
+TEST_CASE("forcing a failure zero times throws") {
   Gateway gateway;
   std::string message;
   try {
@@ -421,7 +421,7 @@ TEST_CASE("many threads together get exactly the forced number of failures") {
   CHECK(served == 25);
 }
 
-TEST_CASE("a failure for all is forced on an invalid key too, and reset forgets it") {
+TEST_CASE("a failure for all requests is forced on invalid keys too, and reset() removes it") {
   Gateway gateway;
   gateway.fail_always(gateway_timeout());
   CHECK(Http(gateway).without_key().get("/nowhere").status == 504);
@@ -430,7 +430,7 @@ TEST_CASE("a failure for all is forced on an invalid key too, and reset forgets 
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a connection continues after a failure") {
+TEST_CASE("a connection stays open after a failure") {
   Gateway gateway;
   gateway.fail_next(server_error());
   const Http http = Http(gateway).keep_alive();

@@ -1,4 +1,5 @@
-// What each matcher accepts and rejects, and its report, word for word. text_matchers_test.cpp tests matchers of texts.
+// Matchers: the requests that each accepts and rejects, and the exact report. text_matchers_test.cpp tests matchers of
+// texts.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,7 @@ using matching_support::with;
 using test_support::error_of;
 using test_support::repeated;
 
-/// The report's actual value for an unmet condition.
+/// Returns the actual value that the report shows for an unmet condition.
 inline std::string actual_of(const Matcher& matcher, const Sent& sent) {
   const std::string line = explain_lines(matcher, sent);
   const std::string expected = "✘ " + matcher.to_string() + "    actual ";
@@ -76,7 +77,7 @@ TEST_CASE("messages are matched by role, text, position and number") {
       {turns_are(at_least(1)), said(all), said(system), "✘ number of user messages is at least 1    actual 0"},
       {messages_are(between(2, 4)), said(all), said(hi), "✘ number of messages is from 2 to 4    actual 1"},
   });
-  // A negation that fails shows the matching message.
+  // The report of a failed negation shows the message that matched.
   CHECK(explain_lines(!any_message_says("Hello"), said(all)) ==
         "✘ not (text of some message contains \"Hello\")    actual 4 messages, one of role assistant: \"Hello\"");
   const int far = std::numeric_limits<int>::min();
@@ -109,7 +110,7 @@ TEST_CASE("tool results are matched by their function or call") {
   });
   CHECK(explain_lines(!last_is_tool_result(), said(answered)) ==
         "✘ not (last message is a tool result)    actual last message is of role tool");
-  // A conversation may reuse an id: the latest call before the results counts.
+  // A conversation may reuse the id of a call. The latest call before the results counts.
   std::string renamed = weather_call;
   renamed.replace(renamed.find("get_weather"), 11, "get_news");
   const std::string again = answered + "," + message("user", "News?") + "," + renamed + "," + result_of("call_1", "n");
@@ -122,7 +123,7 @@ TEST_CASE("tool results are matched by their function or call") {
         "call \"call_2\" of get_time: \"3\"; call \"call_2\" of get_time: \"4\"; and 3 more");
 }
 
-TEST_CASE("the difference to a long expected text is shown only for the expected message") {
+TEST_CASE("the report shows the difference to a long expected text only for the message that the matcher is about") {
   const TextMatcher wanted = equals(repeated("noon ", 40));
   const std::string noon = R"("night" instead of "noon noon)";
   const auto begin_of = [](const std::string& actual) { return actual.substr(0, actual.find("noon noon") + 9); };
@@ -210,7 +211,7 @@ TEST_CASE("every documented field is matched by its value or range") {
         "mock_gateway: a response_format is \"text\", \"json_object\" or \"json_schema\", not \"json\"");
 }
 
-TEST_CASE("an undocumented field is matched in the body, and an absent value by its default") {
+TEST_CASE("undocumented fields can be matched in the body, and an absent field matches its default") {
   using mock_gateway::detail::InBody;
   using mock_gateway::detail::RequestField;
   static constexpr const char* sizes[] = {"small", "large"};
@@ -244,7 +245,7 @@ TEST_CASE("an undocumented field is matched in the body, and an absent value by 
         "mock_gateway: a size is \"small\" or \"large\", not \"huge\"");
 }
 
-TEST_CASE("a range describes its values") {
+TEST_CASE("a range prints its bounds") {
   CHECK(Range(2).to_string() == "2");
   CHECK(Range(0.1).to_string() == "0.1");
   CHECK(Range(std::size_t{3}).to_string() == "3");
@@ -271,7 +272,7 @@ TEST_CASE("a range describes its values") {
 
 // --- JSON ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the body is matched as JSON, by place or in part") {
+TEST_CASE("the body can be matched as JSON, at a place or by a part") {
   const Sent extra = with(R"("metadata":{"a":[1,{"b/c":"x","~":2}],"n":null})");
   check({
       {has_field("temperature"), with(R"("temperature":1)"), with(R"("top_p":1)"),
@@ -340,7 +341,7 @@ TEST_CASE("numbers are compared exactly by value, and objects in any order of me
   CHECK(matches(body_includes({{"x", {{"a", 1}}}}), with(R"("x":{"b":2,"a":1.0})")));
 }
 
-TEST_CASE("for a large value the report shows the difference") {
+TEST_CASE("the report shows the difference between large values") {
   Json expected = Json::array();
   for (int i = 0; i < 100; ++i) expected.push_back({{"i", i}});
   Json actual = expected;
@@ -355,7 +356,7 @@ TEST_CASE("for a large value the report shows the difference") {
   CHECK(json_at("/x", text).to_string() == "json at /x is \"" + std::string(119, 'a') + "…");
 }
 
-TEST_CASE("an invalid JSON pointer is refused, and one without a target finds nothing") {
+TEST_CASE("an invalid JSON pointer throws, and a pointer without a target matches nothing") {
   CHECK(error_of([] { json_at("messages/0", 1); }) ==
         "mock_gateway: \"messages/0\" is no JSON pointer: it begins with \"/\", or is empty for the whole body");
   CHECK(error_of([] { json_text_at("/a~2", "x"); }) ==
@@ -411,7 +412,7 @@ TEST_CASE("headers, keys and queries are matched as sent") {
   });
 }
 
-TEST_CASE("a header with many values is shown in part") {
+TEST_CASE("the report shows only some of a header's many values") {
   Sent sent = with("");
   for (int i = 0; i < 9; ++i) sent.http.headers.add("x", std::to_string(i));
   CHECK(explain_lines(has_header("x", "9"), sent) ==
@@ -424,7 +425,7 @@ TEST_CASE("a stub with header_is or key_is belongs to the test with that header 
   CHECK_FALSE(mock_gateway::detail::Access::node(has_header("x-test", equals("7"))).scope.has_value());
 }
 
-TEST_CASE("an invalid header name, or a secret instead of a key's name, is refused") {
+TEST_CASE("an invalid header name, or a secret in place of a key's name, throws") {
   CHECK(error_of([] { key_is("sk-abc"); }) ==
         "mock_gateway: name a key by its id (CreatedKey::id) or description, not by its secret");
   CHECK(error_of([] { key_is(""); }) == "mock_gateway: name a key by its id or description; this name is empty");
@@ -435,7 +436,7 @@ TEST_CASE("an invalid header name, or a secret instead of a key's name, is refus
   CHECK(error_of([] { header_is("x-test", "7\r\nx-more: 8"); }).find("holds CR, LF or NUL") != std::string::npos);
 }
 
-// --- A user's own conditions, and composition ------------------------------------------------------------------------
+// --- Conditions of the user, and combined matchers -------------------------------------------------------------------
 
 TEST_CASE("a user's condition is evaluated once during matching, never for a report") {
   int asked = 0;
@@ -471,7 +472,7 @@ TEST_CASE("a condition that was not reached is reported as not evaluated") {
         "✘ stream is true    actual not sent\n"
         "not evaluated: not (is mine)");
   CHECK(asked == 0);
-  // Without an evaluation, the result is unknown.
+  // The result of a condition that was not evaluated is unknown.
   std::string lines;
   CHECK(Asked(own, user("Hi")).explained(lines) == std::nullopt);
   CHECK(lines == "not evaluated: is mine");
@@ -484,7 +485,7 @@ TEST_CASE("a condition that was not reached is reported as not evaluated") {
   CHECK(asked == 0);
 }
 
-TEST_CASE("a report combines known conditions, in any order with unknown ones") {
+TEST_CASE("a report combines conditions whose result is known or unknown, in any order") {
   const Matcher own = matching("is mine", [](const ChatRequest&) { return true; });
   const Matcher yes = stream_is(false);
   const Matcher no = stream_is(true);
@@ -512,12 +513,12 @@ TEST_CASE("a report combines known conditions, in any order with unknown ones") 
         "  ✘ stream is true    actual not sent");
 }
 
-TEST_CASE("an exception of a condition is not swallowed") {
+TEST_CASE("an exception in a condition propagates") {
   const Matcher broken = matching("breaks", [](const ChatRequest&) -> bool { throw std::runtime_error("broken"); });
   CHECK_THROWS_WITH_AS(matches(broken, user("")), "broken", std::runtime_error);
 }
 
-TEST_CASE("a condition without a name or a function is refused") {
+TEST_CASE("a condition without a name or a function throws") {
   CHECK(error_of([] { matching("", [](const ChatRequest&) { return true; }); }) ==
         "mock_gateway: a custom condition needs a name for reports");
   CHECK(error_of([] { matching("is mine", nullptr); }) == "mock_gateway: the condition \"is mine\" has no function");
@@ -527,7 +528,7 @@ TEST_CASE("a condition without a name or a function is refused") {
         "mock_gateway: a text matcher's text is a null pointer");
 }
 
-TEST_CASE("matchers can be combined, and a report has a line for each, indented below alternatives") {
+TEST_CASE("matchers can be combined, and a report has a line for each matcher, indented below alternatives") {
   const Matcher weather = has_tool("get_weather");
   const Matcher hot = temperature_is(at_least(1));
   const Matcher streamed = stream_is(true);
@@ -588,7 +589,7 @@ TEST_CASE("each condition of a stub is evaluated once per request") {
   const auto counting = [](int& count) {
     using Node = mock_gateway::detail::TextMatcherNode;
     Node node{[](const Node& own, std::string_view text) { return own.function(text); }, "is counted"};
-    node.built_in = true;  // like the library's own matchers, which may be evaluated before the others
+    node.built_in = true;  // as in the library's own matchers, which may be evaluated before the user's
     node.function = [&count](std::string_view) { return ++count > 0; };
     return user_says(mock_gateway::detail::Access::make<TextMatcher>(std::move(node)));
   };

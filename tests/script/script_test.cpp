@@ -1,5 +1,5 @@
-// Scripting replies: which stub answers, sequences, functions of the request, matchers and their composition, and
-// requests that match no stub.
+// Scripting of replies: which stub answers, sequences, reply functions, combined matchers, and requests that match no
+// stub.
 
 #include <atomic>
 #include <chrono>
@@ -39,8 +39,8 @@ inline Json tools(const std::string& name) {
   return Json::array({{{"type", "function"}, {"function", {{"name", name}, {"parameters", {{"type", "object"}}}}}}});
 }
 
-/// A conversation in which the assistant called these functions with ids call_1, call_2, …, and `answered` of them got
-/// results.
+/// Returns a conversation in which the assistant called these functions with the ids call_1, call_2 and so on. Only the
+/// call with the id `answered` has a result.
 inline Json after_calls(const std::vector<std::string>& functions, const std::string& answered,
                         const std::string& result) {
   Json calls = Json::array();
@@ -62,7 +62,7 @@ TEST_CASE("one line scripts a reply, plain and streamed") {
   CHECK(http.stream("capital of France?").joined_text() == "Paris.");
 }
 
-TEST_CASE("without a stub a default reply answers, the same for equal requests") {
+TEST_CASE("a gateway without stubs sends default replies, which are equal for equal requests") {
   const Gateway first;
   const Gateway second;
   const std::string answer = Http(first).ask("Hi");
@@ -99,7 +99,7 @@ TEST_CASE("a sequence replies in order, and its last reply repeats") {
   CHECK(stub.calls() == 5);
 }
 
-TEST_CASE("after times() calls a stub leaves requests to older ones") {
+TEST_CASE("after times() calls a stub leaves requests to older stubs") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -110,7 +110,7 @@ TEST_CASE("after times() calls a stub leaves requests to older ones") {
   CHECK(stub.calls() == 2);
 }
 
-TEST_CASE("many threads together get exactly times() replies of a stub, and each step of a sequence once") {
+TEST_CASE("parallel clients get exactly times() replies of a stub, and each step of a sequence once") {
   Gateway gateway;
   gateway.chat().reply("older");
   gateway.chat().times(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
@@ -134,7 +134,7 @@ TEST_CASE("a stub gets no more parallel requests than it has replies") {
   const auto answers = [](const std::function<void(Gateway&, const Matcher&)>& script) {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false)};
     gateway.chat().when(user_says("older")).reply("older");
-    // All requests evaluate the stub's conditions before any of them gets a reply.
+    // The condition waits until all requests evaluate it, so that none has a reply before.
     std::atomic<int> inside{0};
     script(gateway, matching("waits for the others", [&](const ChatRequest&) {
              ++inside;
@@ -165,7 +165,7 @@ TEST_CASE("a stub gets no more parallel requests than it has replies") {
         }) == Counts{{"through", 1}, {"older", 3}});
 }
 
-TEST_CASE("a function of the request makes the reply") {
+TEST_CASE("a reply function makes the reply from the request") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply(
@@ -187,7 +187,8 @@ TEST_CASE("a function of the request makes the reply") {
   CHECK(http.chat({{"messages", only(user("late"))}, {"tools", tools("clock")}}).finish_reason() == "tool_calls");
 }
 
-TEST_CASE("an exception of a function is a 500 with a reason in the decision, and the gateway continues") {
+TEST_CASE(
+    "an exception in a reply function causes a 500, with the reason in the decision, and the gateway keeps serving") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http(gateway);
   gateway.chat().reply("fine");
@@ -220,7 +221,7 @@ TEST_CASE("an exception of a function is a 500 with a reason in the decision, an
   CHECK(http.ask("hello") == "fine");
 }
 
-TEST_CASE("an exception because of a wrong argument is in the decision too") {
+TEST_CASE("the decision also names an exception because of a wrong argument") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply([](const ChatRequest&) -> Reply { return tool_call("f", Json::array()); });
   CHECK(Http(gateway).chat().status == 500);
@@ -262,7 +263,7 @@ TEST_CASE("text matchers can be combined and describe themselves") {
   CHECK(TextMatcher("").matches(""));
 }
 
-TEST_CASE("matchers can be combined, and all of a stub's must match") {
+TEST_CASE("matchers can be combined, and all matchers of a stub must match") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("none");
@@ -282,12 +283,12 @@ TEST_CASE("matchers can be combined, and all of a stub's must match") {
         "(last message is a tool result or odd)");
 }
 
-TEST_CASE("a matcher without a function is refused where it is written") {
+TEST_CASE("a matcher without a function throws") {
   CHECK_THROWS_AS(matching("nothing", nullptr), GatewayError);
   CHECK_THROWS_AS(TextMatcher("nothing", nullptr), GatewayError);
 }
 
-TEST_CASE("an agent loop: a tool is offered, called, and its result answered") {
+TEST_CASE("an agent loop: the client offers a tool, gets a call, and sends the result") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat()
@@ -320,7 +321,7 @@ TEST_CASE("tool_result uses the call's id, not the order of the calls") {
   CHECK(ask(continued) == "other");
 }
 
-TEST_CASE("a stub's handle counts its calls, waits for them and returns the last") {
+TEST_CASE("a stub's handle counts its calls, waits for calls and returns the last call") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -348,7 +349,7 @@ TEST_CASE("a stub's handle counts its calls, waits for them and returns the last
   CHECK(has_part(printed.str(), "2 of 3"));
 }
 
-TEST_CASE("a stub without a name is called by its matchers") {
+TEST_CASE("reports name an unnamed stub by its matchers") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("x");
@@ -388,7 +389,7 @@ TEST_CASE("a stub mounted while requests run answers only when complete") {
   CHECK_FALSE(stale);
 }
 
-TEST_CASE("reset forgets the stubs, and the default reply answers again") {
+TEST_CASE("reset() removes the stubs, and the default reply answers again") {
   Gateway gateway;
   const Http http(gateway);
   const std::string by_default = http.ask("Hi");
@@ -399,7 +400,7 @@ TEST_CASE("reset forgets the stubs, and the default reply answers again") {
   CHECK(stub.calls() == 1);
 }
 
-TEST_CASE("a stub of a higher priority answers before newer ones") {
+TEST_CASE("a stub with a higher priority answers before newer stubs") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().priority(1).when(user_says("weather")).reply("first");
@@ -411,7 +412,7 @@ TEST_CASE("a stub of a higher priority answers before newer ones") {
   CHECK(http.ask("weather") == "newest of the first");
 }
 
-TEST_CASE("an ended sequence keeps its requests from older stubs") {
+TEST_CASE("a sequence with then_nothing_more() keeps its requests from older stubs when it has ended") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -434,7 +435,7 @@ TEST_CASE("an ended sequence keeps its requests from older stubs") {
   CHECK(http.chat("f").error_code() == "no_stub_matched");
 }
 
-TEST_CASE("a removed stub answers nothing more, and older ones do") {
+TEST_CASE("older stubs answer the requests of a removed stub") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -468,7 +469,7 @@ TEST_CASE("a request whose stub is removed during matching is answered by the re
   CHECK(stub.get().calls() == 0);
 }
 
-TEST_CASE("a scoped stub ends with its handle, and its expectation still counts") {
+TEST_CASE("a scoped stub is removed with its handle, and its expectation still counts") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -485,7 +486,7 @@ TEST_CASE("a scoped stub ends with its handle, and its expectation still counts"
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("states of a machine give the same request different replies in turn") {
+TEST_CASE("a state machine can give the same request different replies in turn") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().in_state("order", "started").then_state("order", "paid").reply("pay first");
@@ -505,7 +506,7 @@ TEST_CASE("states of a machine give the same request different replies in turn")
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().in_state("a", "b").in_state("a", "c")), GatewayError);
 }
 
-TEST_CASE("of parallel requests one changes the scenario, and the others see the new state") {
+TEST_CASE("one of several parallel requests changes the state, and the others see the new state") {
   for (int round = 0; round < 20; ++round) {
     Gateway gateway;
     gateway.chat().reply("second");
@@ -519,7 +520,7 @@ TEST_CASE("of parallel requests one changes the scenario, and the others see the
   }
 }
 
-TEST_CASE("times(0) is refused where it is written") {
+TEST_CASE("times(0) throws") {
   Gateway gateway;
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().times(0)), GatewayError);
 }

@@ -1,4 +1,4 @@
-// What each matcher of texts accepts, including patterns and a user's own tests, and its report, word for word.
+// Text matchers, including patterns and functions of the user: the texts that each accepts, and the exact report.
 
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ using matching_support::with;
 using test_support::error_of;
 using test_support::repeated;
 
-/// The report on the text of a user message.
+/// Returns the report of a matcher for the text of a user message.
 inline std::string explain_text(const TextMatcher& matcher, const std::string& text) {
   CHECK_FALSE(matcher.matches(text));
   return matcher.explain(text);
@@ -34,7 +34,7 @@ inline std::string explain_text(const TextMatcher& matcher, const std::string& t
 
 // --- Texts -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a bare string means contains; equals, starts_with and ends_with fix the position") {
+TEST_CASE("a plain string matches anywhere in the text; equals, starts_with and ends_with match at a position") {
   check({
       {user_says("weather"), user("The weather?"), user("wether in Paris?"),
        "✘ user text contains \"weather\"    actual \"wether in Paris?\""},
@@ -58,7 +58,7 @@ TEST_CASE("a bare string means contains; equals, starts_with and ends_with fix t
   });
 }
 
-TEST_CASE("a difference in a long text is shown with its surroundings") {
+TEST_CASE("a report shows a difference in a long text with its surroundings") {
   const std::string dog = repeated("0123456789", 30) + "the lazy dog sleeps" + repeated("abcdefghij", 30);
   const std::string cat = repeated("0123456789", 30) + "the lazy cat sleeps" + repeated("abcdefghij", 30);
   CHECK(explain_text(equals(dog), cat) ==
@@ -76,14 +76,14 @@ TEST_CASE("a difference in a long text is shown with its surroundings") {
   CHECK(explain_text(equals(cat), cat.substr(0, 320)) ==
         "\"…6789the lazy cat sleepsa\" instead of "
         "\"…6789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefg…\" from byte 321 on");
-  // These reports show only the text: 120 characters of its beginning, or of its end for ends_with.
+  // These reports show no difference, only the first 120 characters of the text, or the last 120 for ends_with.
   CHECK(explain_text(starts_with("1"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
   CHECK(explain_text(ends_with("!"), cat) == "\"…" + repeated("abcdefghij", 12) + "\"");
   CHECK(explain_text(contains("!"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
   CHECK(equals(cat).explain(cat) == "\"" + repeated("0123456789", 12) + "…\"");
 }
 
-TEST_CASE("texts up to 120 bytes are shown completely, longer ones around the difference") {
+TEST_CASE("a report shows texts up to 120 bytes completely, longer texts around the difference") {
   const auto a = [](std::size_t count) { return std::string(count, 'a'); };
   const std::string at_end = "\"…" + a(25) + "\" instead of \"…" + a(24) + "b\" from byte 121 on";
   CHECK(explain_text(equals(a(119) + "b"), a(120)) == "\"" + a(120) + "\"");
@@ -108,7 +108,7 @@ TEST_CASE("excerpts are cut between characters") {
   const std::string umlauts = repeated("ä", 100);
   CHECK(explain_text(contains("x"), umlauts) == "\"" + repeated("ä", 60) + "…\"");
   CHECK(explain_text(contains("x"), "y" + umlauts) == "\"y" + repeated("ä", 59) + "…\"");
-  // ä and ö share their first byte: the report shows the whole character.
+  // ä and ö have the same first byte, but the report shows the whole character.
   const std::string differing = umlauts + "ö" + umlauts;
   CHECK(explain_text(equals(umlauts + "ä" + umlauts), differing) == "\"…" + repeated("ä", 12) + "ö" +
                                                                         repeated("ä", 27) + "…\" instead of \"…" +
@@ -132,7 +132,7 @@ TEST_CASE("a report stays on one line of printable text") {
         R"(✘ has field "f"    actual fields: model, messages, a\u001b[31m)");
 }
 
-TEST_CASE("texts of a megabyte are matched completely and shown in part") {
+TEST_CASE("texts of a megabyte are matched completely, and a report shows a part") {
   const std::string megabyte(1u << 20u, 'a');
   CHECK(matches(user_says("b"), user(megabyte + "b")));
   CHECK(explain_lines(user_says("b"), user(megabyte)) ==
@@ -176,7 +176,7 @@ TEST_CASE("a dot in a pattern matches any character except line ends") {
   }
 }
 
-TEST_CASE("classes, escapes and counts of patterns equal those of JavaScript, up to their limits") {
+TEST_CASE("classes, escapes and counts in patterns mean the same as in JavaScript, up to their limits") {
   using Texts = std::vector<std::string>;
   struct Row {
     std::string pattern;
@@ -237,7 +237,7 @@ TEST_CASE("classes, escapes and counts of patterns equal those of JavaScript, up
   }
 }
 
-TEST_CASE("a pattern takes time proportional to the text, for any nesting, and no stack") {
+TEST_CASE("searching a pattern takes time proportional to the text and little stack, for any nesting") {
   const std::string text = repeated("ab", 2048);
   for (const char* pattern : {"(a|b)*c", "(.|\\n)*x", "[a-z ]*\\d", "((a|b)*)*c", "(a+)+$x", "(a?){20}c",
                               "(((((((a|b)|c)|d)|e)|f)|g)|h)*x"}) {
@@ -247,7 +247,7 @@ TEST_CASE("a pattern takes time proportional to the text, for any nesting, and n
   }
 }
 
-TEST_CASE("a text beyond 65,536 bytes is not searched for a pattern, and the report says so") {
+TEST_CASE("a text of more than 65,536 bytes is not searched for a pattern, and the report says so") {
   const std::string at_limit(65536, 'a');
   CHECK(matches_regex("a$").matches(at_limit));
   CHECK_FALSE(matches_regex("a$").matches(at_limit + "a"));
@@ -260,7 +260,7 @@ TEST_CASE("a search with too many steps is abandoned, and the report says so") {
   CHECK(matches_regex("(a?){1000}b").explain(std::string(20000, 'a')) == "given up after 5,000,000 steps");
 }
 
-TEST_CASE("an invalid or too complex pattern is refused with the place") {
+TEST_CASE("the error for an invalid or too complex pattern names the place") {
   const std::string advice = " TextMatcher(description, function) takes any other test of a text.";
   const auto error = [](const char* pattern) { return error_of([pattern] { matches_regex(pattern); }); };
   CHECK(error("(a") ==
@@ -333,7 +333,7 @@ TEST_CASE("an invalid or too complex pattern is refused with the place") {
 
 // --- Composed texts --------------------------------------------------------------------------------------------------
 
-TEST_CASE("text matchers can be combined, and a report shows the failed part") {
+TEST_CASE("text matchers can be combined, and a report shows which part failed") {
   const TextMatcher both = contains("a") && starts_with("b");
   CHECK(both.to_string() == "(contains \"a\" and starts with \"b\")");
   CHECK(both.matches("ba"));
@@ -351,7 +351,7 @@ TEST_CASE("text matchers can be combined, and a report shows the failed part") {
         "✘ user text (not (contains \"a\") or (contains \"b\" and contains \"c\"))    actual \"ab\"");
 }
 
-TEST_CASE("a user's test of a text runs once during matching, never for a report") {
+TEST_CASE("a user's function for a text runs once during matching, never for a report") {
   int asked = 0;
   const TextMatcher postcode("is a postcode", [&asked](std::string_view text) {
     ++asked;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A scenario of the catalogue as a client sees it, byte by byte, in an abbreviated form.
+// Transcripts of catalogue scenarios: the bytes that a client receives, in an abbreviated form.
 
 #include <doctest/doctest.h>
 
@@ -27,10 +27,11 @@ using test_support::End;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// Delimits notes between the received bytes; it is not one of those bytes.
+/// Delimits notes that are inserted between the received bytes. No scenario sends this byte.
 constexpr char mark = '\x1e';
 
-/// The default chunks and body, written out here independently of the library.
+/// An abbreviation for a part of a response that many scenarios send. It is written out here independently of the
+/// library.
 struct Shorthand {
   std::string spelled;
   std::string name;
@@ -83,7 +84,7 @@ inline std::vector<Shorthand> shorthands() {
   return all;
 }
 
-/// The size in bytes of the first character if it is complete and printable, else 0.
+/// Returns the size in bytes of the first character of `text`, or 0 if it is incomplete or not printable.
 inline std::size_t shown_character(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -142,7 +143,7 @@ class Reader {
     while (!rest_.empty() && rest_[0] == mark) taken += skip(rest_.find(mark, 1) + 1);
     return taken;
   }
-  /// Takes `size` bytes, or all that are left, with the notes among them. Returns whether there were enough.
+  /// Takes `size` bytes and the notes between them, or all remaining bytes. Returns whether there were enough bytes.
   bool take(std::size_t size, std::string& out) {
     for (; !rest_.empty(); --size) {
       out += notes();
@@ -151,7 +152,7 @@ class Reader {
     }
     return size == 0;
   }
-  /// Takes a line and its CRLF. Takes nothing if there is no complete line.
+  /// Takes a line and its CRLF. Returns false and takes nothing if there is no complete line.
   bool line(std::string& out) {
     const std::size_t end = rest_.find("\r\n");
     if (end == std::string_view::npos) return false;
@@ -184,8 +185,8 @@ inline std::string unzipped(std::string_view bytes) {
   return text;
 }
 
-/// Decompresses Brotli data that has only uncompressed blocks (RFC 7932, section 9.2), and appends the bytes after
-/// them.
+/// Decompresses Brotli data that has only uncompressed blocks (RFC 7932, section 9.2). Appends any bytes after these
+/// blocks unchanged.
 inline std::string unbrotlied(std::string_view bytes) {
   std::string text;
   for (unsigned shift = 4; bytes.size() > 3 && bytes[0] != 3; shift = 3) {
@@ -202,13 +203,13 @@ inline std::string unbrotlied(std::string_view bytes) {
 
 struct Transcript {
   std::string text;
-  /// A complete response arrived.
+  /// True if a complete response arrived.
   bool complete = false;
-  /// The response says that the connection closes after it.
+  /// True if the response announces that the connection closes after it.
   bool closes = false;
 };
 
-/// Abbreviates a response: the unusual parts of its head, then the body without chunk framing.
+/// Abbreviates a response to the unusual parts of its head and the body without chunk framing.
 inline Transcript transcript(std::string_view bytes, bool streamed) {
   Transcript seen;
   Reader reader(bytes);
@@ -279,7 +280,7 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
   }
 }
 
-/// Receives bytes that were sent before a wait and are still in transit.
+/// Receives the bytes that the gateway sent before a wait but the client has not received yet.
 inline std::string sent_before_wait(const Gateway& gateway, RawConnection& connection, const std::string& notes) {
   if (gateway.journal().count() == 0) return "";
   std::size_t received = 0;
@@ -294,9 +295,9 @@ inline std::string sent_before_wait(const Gateway& gateway, RawConnection& conne
       .bytes;
 }
 
-/// Sends a chat request. Returns what arrives, how long the gateway waits on its clock in between, and how the
-/// connection ends: open (the next request gets a response), fin, reset, refused, or stalled. An endless reply counts
-/// as stalled once its text equals `expected`, else after a while in real time.
+/// Sends a chat request. Returns the received bytes, the gateway's waits between them, and how the connection ends:
+/// "open" (the next request gets a response), "fin", "reset", "refused" or "stalled". An endless reply counts as
+/// stalled when its text equals `expected`, or else after some real time.
 inline std::string observe_request(Gateway& gateway, ManualClock& clock, const Scenario& scenario, bool streamed,
                                    const std::string& expected) {
   const bool on_accept = scenario.name().find("accept") != std::string::npos;

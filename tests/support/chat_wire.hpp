@@ -13,13 +13,13 @@
 
 namespace test_support {
 
-/// A request with these fields in addition to model and one user message: `"n":2`.
+/// Returns a request with a model, one user message and these fields, for example `"n":2`.
 inline std::string with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
          "}";
 }
 
-/// A request with these messages, written without brackets.
+/// Returns a request with these messages. They are JSON, separated by commas, without the brackets of the list.
 inline std::string said(const std::string& messages) {
   return R"({"model":"mock-model","messages":[)" + messages + "]}";
 }
@@ -38,7 +38,7 @@ struct ChatWire {
     REQUIRE_MESSAGE(response.status == 200, response.body);
     return gateway.journal().last().chat();
   }
-  /// The codes of the findings for an accepted body, separated by spaces.
+  /// Sends a body that the gateway accepts. Returns the codes of its findings, separated by spaces.
   std::string findings(const std::string& body) const {
     const Response response = post(body);
     INFO(body.substr(0, 300));
@@ -60,7 +60,7 @@ inline void check_taken(const ChatWire& wire, const std::string& body) {
   CHECK_MESSAGE(response.status == 200, response.body);
 }
 
-/// Expects 400 with this code and exactly this message.
+/// Checks that the body gets a 400 with this code and exactly this message.
 inline void check_refused(const ChatWire& wire, const std::string& body, const std::string& code,
                           const std::string& message) {
   const Response response = wire.post(body);
@@ -72,7 +72,7 @@ inline void check_refused(const ChatWire& wire, const std::string& body, const s
   CHECK(response.error_type() == "error");
 }
 
-/// Expects 400 with this code and a message with this prefix: a path and what was expected there.
+/// Checks that the body gets a 400 with this code and a message that starts with the path and the expected value.
 inline void check_refused_at(const ChatWire& wire, const std::string& body, const std::string& code,
                              const std::string& beginning) {
   const Response response = wire.post(body);
@@ -88,7 +88,7 @@ struct JsonValue {
   const char* got;
 };
 
-/// One of each JSON type.
+/// Returns one value of each JSON type.
 inline const std::vector<JsonValue>& json_values() {
   static const std::vector<JsonValue> all = {
       {"string", "\"hot\"", "a string (\"hot\")"},

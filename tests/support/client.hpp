@@ -1,7 +1,7 @@
 #pragma once
 
-// A client on plain POSIX sockets for the wire tests. It exposes every byte and does only what a test tells it. Every
-// wait has a deadline in real time.
+// An HTTP client on plain POSIX sockets for tests. It exposes every byte and does nothing on its own. Every wait has a
+// deadline in real time.
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -45,7 +45,7 @@ class Deadline {
   explicit Deadline(Milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
 
   bool over() const { return left() == 0; }
-  /// Milliseconds for poll(), rounded up to avoid spinning shortly before the deadline.
+  /// Returns the remaining milliseconds for poll(), rounded up to avoid spinning shortly before the deadline.
   int left() const {
     const auto left = end_ - std::chrono::steady_clock::now();
     return left.count() <= 0 ? 0 : static_cast<int>(std::chrono::duration_cast<Milliseconds>(left).count()) + 1;
@@ -76,7 +76,7 @@ inline void pause() {
 
 }  // namespace detail
 
-/// Polls until `condition` holds or the timeout expires. For conditions that have no wait of their own.
+/// Polls until `condition` holds or the timeout expires. Returns whether the condition held.
 template <class Condition>
 bool eventually(Condition&& condition, Milliseconds timeout = default_timeout) {
   const detail::Deadline deadline(timeout);
@@ -87,13 +87,14 @@ bool eventually(Condition&& condition, Milliseconds timeout = default_timeout) {
   return true;
 }
 
-/// How far the peer has ended the connection.
+/// How the peer ended the connection, or `open` if it has not.
 enum class End { open, fin, reset };
 
 inline std::string to_string(End end) { return end == End::open ? "open" : end == End::fin ? "fin" : "reset"; }
 inline std::ostream& operator<<(std::ostream& out, End end) { return out << to_string(end); }
 
-/// The data of each event of a stream, parsed as WHATWG HTML, 9.2.6 says. Drops a last event without a blank line.
+/// Returns the data of each event of a stream, parsed as in WHATWG HTML, 9.2.6. Drops a last event without a blank
+/// line.
 inline std::vector<std::string> sse_events(std::string_view stream) {
   if (stream.substr(0, 3) == "\xEF\xBB\xBF") stream.remove_prefix(3);
   std::vector<std::string> events;
@@ -117,8 +118,8 @@ inline std::vector<std::string> sse_events(std::string_view stream) {
   return events;
 }
 
-/// An assistant message in a form that is equal for plain and streamed replies: `role`, `content` (null becomes ""),
-/// and non-empty `reasoning_content`, `refusal` and `tool_calls`.
+/// Returns an assistant message in a form that is equal for plain and streamed replies. It has `role`, `content` (null
+/// becomes ""), and `reasoning_content`, `refusal` and `tool_calls` unless they are empty.
 inline Json comparable_message(const Json& message) {
   const auto text = [&](const char* name) {
     return message.contains(name) && message[name].is_string() ? message[name].get<std::string>() : std::string{};
@@ -131,30 +132,30 @@ inline Json comparable_message(const Json& message) {
   return result;
 }
 
-/// A received response. Accessors of the body throw if the body has another form.
+/// A received response. Functions that read the body throw if the body has another form.
 struct Response {
   struct Field {
     std::string name;
     std::string value;
   };
 
-  /// 0: no status line arrived.
+  /// 0 if no status line arrived.
   int status = 0;
   std::string reason;
-  /// "HTTP/1.1".
+  /// For example "HTTP/1.1".
   std::string version;
-  /// In order and spelling of arrival.
+  /// The header fields in the received order and spelling.
   std::vector<Field> headers;
-  /// Without the transfer coding.
+  /// The body without the transfer coding.
   std::string body;
   bool chunked = false;
-  /// The size of each complete chunk, without the last one of size 0.
+  /// The size of each complete chunk, except the last chunk of size 0.
   std::vector<std::size_t> chunks;
-  /// Status line and headers, including the blank line.
+  /// The status line and the headers, including the blank line.
   std::string head;
   /// Every byte of the response.
   std::string raw;
-  /// The headers and the whole body arrived, according to their framing.
+  /// True if the headers and the whole body arrived, according to their framing.
   bool complete = false;
   End end = End::open;
 
@@ -165,7 +166,7 @@ struct Response {
     }
     return std::nullopt;
   }
-  /// The first value of that name, case-insensitive; "" if absent.
+  /// Returns the value of the first header with that name, ignoring case, or "" if there is none.
   std::string header(std::string_view name) const { return find(name).value_or(""); }
   std::vector<std::string> all(std::string_view name) const {
     std::vector<std::string> values;
@@ -181,18 +182,18 @@ struct Response {
   }
 
   Json json() const { return Json::parse(body); }
-  /// The code of an error body; "" for other bodies.
+  /// Returns the code of an error body, or "" for other bodies.
   std::string error_code() const { return error_field("code"); }
   std::string error_message() const { return error_field("message"); }
   std::string error_type() const { return error_field("type"); }
 
-  /// The data of each event of a stream, including `[DONE]`.
+  /// Returns the data of each event of a stream, including `[DONE]`.
   std::vector<std::string> events() const { return sse_events(body); }
   bool done() const {
     const auto data = events();
     return !data.empty() && data.back() == "[DONE]";
   }
-  /// The data of each event of a stream as JSON, without `[DONE]`.
+  /// Returns the data of each event of a stream as JSON, without `[DONE]`.
   std::vector<Json> json_events() const {
     std::vector<Json> result;
     for (const std::string& data : events()) {
@@ -200,7 +201,7 @@ struct Response {
     }
     return result;
   }
-  /// The deltas of one choice of a stream, in order.
+  /// Returns the deltas of one choice of a stream, in order.
   std::vector<Json> deltas(std::size_t choice = 0) const {
     std::vector<Json> result;
     for (const Json& part : choices_of_stream(choice)) {
@@ -208,9 +209,9 @@ struct Response {
     }
     return result;
   }
-  /// The content of one choice of a stream.
+  /// Returns the content of one choice of a stream.
   std::string joined_text(std::size_t choice = 0) const { return joined_message(choice)["content"]; }
-  /// The deltas of one choice of a stream joined, as comparable_message returns them.
+  /// Joins the deltas of one choice of a stream to a message in the form of comparable_message().
   Json joined_message(std::size_t choice = 0) const {
     Json message = Json::object();
     Json calls = Json::array();
@@ -230,14 +231,14 @@ struct Response {
     return comparable_message(message);
   }
 
-  /// The content of one choice of a plain reply; null becomes "".
+  /// Returns the content of one choice of a plain reply; null becomes "".
   std::string text(std::size_t choice = 0) const { return message(choice)["content"]; }
-  /// The message of one choice of a plain reply, as comparable_message returns it.
+  /// Returns the message of one choice of a plain reply in the form of comparable_message().
   Json message(std::size_t choice = 0) const {
     return comparable_message(json().at("choices").at(choice).at("message"));
   }
 
-  /// Of a plain reply or a stream; "" if absent.
+  /// Returns the finish_reason of one choice of a plain reply or a stream, or "" if there is none.
   std::string finish_reason(std::size_t choice = 0) const {
     const std::vector<Json> parts =
         is_stream() ? choices_of_stream(choice) : std::vector<Json>{json().at("choices").at(choice)};
@@ -246,7 +247,7 @@ struct Response {
     }
     return "";
   }
-  /// Of a plain reply or a stream; null if absent.
+  /// Returns the usage of a plain reply or a stream, or null if there is none.
   Json usage() const {
     Json usage;
     for (const Json& part : is_stream() ? json_events() : std::vector<Json>{json()}) {
@@ -291,7 +292,7 @@ struct Response {
   }
 };
 
-/// The content of one choice in each chunk of a stream, one entry per chunk.
+/// Returns the non-empty values of one field, by default the content, in the deltas of one choice of a stream.
 inline std::vector<std::string> pieces(const Response& response, const char* field = "content",
                                        std::size_t choice = 0) {
   std::vector<std::string> result;
@@ -307,7 +308,7 @@ inline std::ostream& operator<<(std::ostream& out, const Response& response) {
 
 namespace detail {
 
-/// Parses one response from a growing buffer, and scans each byte of the body only once.
+/// A parser of one response in a growing buffer. It scans each byte of the body only once.
 class ResponseParser {
  public:
   explicit ResponseParser(bool to_head) : to_head_(to_head) {}
@@ -421,7 +422,7 @@ class ResponseParser {
     return false;
   }
 
-  /// Appends the part of an incomplete chunk that arrived.
+  /// Appends the received part of an incomplete chunk.
   void append_cut_chunk() {
     const std::size_t line_end = response.raw.find("\r\n", position_);
     if (line_end == std::string::npos) return;
@@ -439,8 +440,8 @@ class ResponseParser {
 }  // namespace detail
 
 struct ConnectionOptions {
-  /// The kernel's receive buffer in bytes, set before connect() so that the window is small from the start. 0 keeps the
-  /// system's default. For clients that do not read.
+  /// The size of the kernel's receive buffer in bytes, for clients that do not read. It is set before connect(), so
+  /// that the window is small from the start. 0 keeps the system's default.
   int receive_buffer = 0;
 };
 
@@ -449,9 +450,9 @@ class RawConnection {
  public:
   struct Received {
     std::string bytes;
-    /// `open` if the timeout expired first.
+    /// How the connection ended, or `open` if the timeout expired first.
     End end = End::open;
-    /// receive_until: whether its condition was met.
+    /// Whether the condition of receive_until() was met.
     bool found = false;
   };
 
@@ -487,13 +488,14 @@ class RawConnection {
   }
   void shutdown_write() { ::shutdown(socket_, SHUT_WR); }
 
-  /// Receives until the delimiter arrives, and takes everything including it. If it does not arrive, takes all bytes.
+  /// Receives until the delimiter arrives. Takes the bytes up to the end of the delimiter, or all bytes if it does not
+  /// arrive.
   Received receive_until(std::string_view delimiter, Milliseconds timeout = default_timeout) {
     const std::string wanted(delimiter);
     const bool found = fill([&] { return buffer_.find(wanted) != std::string::npos; }, timeout);
     return take(found ? buffer_.find(wanted) + wanted.size() : buffer_.size(), found);
   }
-  /// Receives until the condition holds for the buffer, and takes all of the buffer.
+  /// Receives until the condition holds for the buffered bytes, and takes all of them.
   Received receive_until(const std::function<bool(std::string_view)>& condition,
                          Milliseconds timeout = default_timeout) {
     const bool found = fill([&] { return condition(buffer_); }, timeout);
@@ -504,18 +506,18 @@ class RawConnection {
     fill([] { return false; }, timeout);
     return take(buffer_.size(), end_ != End::open);
   }
-  /// Receives one response; an interim response (100) counts as one. Bytes of the next response stay in the buffer. The
-  /// result is not `complete` if the timeout expired or the connection ended first. `to_head`: the request was HEAD, so
-  /// no body follows. Throws std::runtime_error for bytes that are no HTTP response.
+  /// Receives one response, which may be an interim response (100). Bytes of the next response stay in the buffer. The
+  /// result is not `complete` if the timeout expired or the connection ended first. `to_head` means that the request
+  /// was HEAD, so that no body follows. Throws std::runtime_error for bytes that are not an HTTP response.
   Response receive_response(Milliseconds timeout = default_timeout, bool to_head = false) {
     detail::ResponseParser parser(to_head);
     fill([&] { return parser.parse(buffer_); }, timeout);
     return parser.finish(buffer_, end_);
   }
 
-  /// Bytes that were received and not taken yet.
+  /// Returns the bytes that were received but not taken yet.
   const std::string& buffered() const { return buffer_; }
-  /// How far the peer has ended the connection, as seen so far.
+  /// Returns how the peer ended the connection, as far as the client has noticed.
   End end() const { return end_; }
   int descriptor() const { return socket_; }
 
@@ -597,8 +599,8 @@ class RawConnection {
   End end_ = End::open;
 };
 
-/// The body of a chat request: `mock-model` and one user message "Hi". Fields of `extra` are added or replace these. A
-/// string is the text of the user message.
+/// Returns the body of a chat request with the model `mock-model` and the user message "Hi". Fields of `extra` are
+/// added or replace these. If `extra` is a string, it is the text of the user message.
 inline Json chat_body(const Json& extra = {}) {
   Json body{{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", "Hi"}}}}};
   if (extra.is_string()) {
@@ -609,8 +611,9 @@ inline Json chat_body(const Json& extra = {}) {
   return body;
 }
 
-/// Sends requests in one line of code. A value type: each `with…` returns a changed copy. Calls throw
-/// std::runtime_error if no complete response arrives in time, unless documented otherwise. A 4xx status is no error.
+/// A client that sends a request in one line of code. It is a value type: each `with…` returns a changed copy. Calls
+/// throw std::runtime_error if no complete response arrives in time, unless documented otherwise. They do not throw for
+/// a 4xx status.
 class Http {
  public:
   explicit Http(const Gateway& gateway)
@@ -621,7 +624,7 @@ class Http {
   Http with_key(const std::string& secret) const {
     return with([&](Http& copy) { copy.authorization_ = "Bearer " + secret; });
   }
-  /// Sets the Authorization header literally.
+  /// Sets the whole value of the Authorization header.
   Http with_authorization(const std::string& value) const {
     return with([&](Http& copy) { copy.authorization_ = value; });
   }
@@ -640,7 +643,8 @@ class Http {
   Http with_timeout(Milliseconds timeout) const {
     return with([&](Http& copy) { copy.timeout_ = timeout; });
   }
-  /// Sends all requests on one connection while it lasts; by default each has its own. Not thread-safe then.
+  /// Sends all requests on one connection while it lasts, instead of one connection per request. The result is not
+  /// thread-safe.
   Http keep_alive() const {
     return with([](Http& copy) { copy.keep_alive_ = true; });
   }
@@ -649,7 +653,7 @@ class Http {
     return with([](Http& copy) { copy.allow_incomplete_ = true; });
   }
 
-  /// The bytes of a request.
+  /// Returns the bytes of a request.
   std::string format(const std::string& method, const std::string& target,
                      const std::optional<std::string>& body = std::nullopt) const {
     std::string request = method + " " + target + " HTTP/1.1\r\nHost: " + host_ + ":" + std::to_string(port_) + "\r\n";
@@ -661,7 +665,7 @@ class Http {
     }
     return request + "\r\n" + body.value_or("");
   }
-  /// The bytes of a chat request.
+  /// Returns the bytes of a chat request with chat_body(extra).
   std::string format_chat(const Json& extra = {}) const { return format("POST", chat_path, chat_body(extra).dump()); }
 
   Response request(const std::string& method, const std::string& target,
@@ -680,7 +684,7 @@ class Http {
   }
   Response get(const std::string& target) const { return request("GET", target); }
   Response post(const std::string& target, const Json& body) const { return request("POST", target, body.dump()); }
-  /// Sends the body unchanged. A template, so that a braced body is always JSON.
+  /// Sends the text unchanged as the body. This is a template, so that a body in braces is always JSON.
   template <class Text,
             std::enable_if_t<std::is_convertible_v<Text, std::string_view> && !std::is_same_v<std::decay_t<Text>, Json>,
                              int> = 0>
@@ -688,15 +692,15 @@ class Http {
     return request("POST", target, std::string(std::string_view(body)));
   }
 
-  /// POST /v1/chat/completions with chat_body(extra).
+  /// Sends POST /v1/chat/completions with chat_body(extra).
   Response chat(const Json& extra = {}) const { return post(chat_path, chat_body(extra)); }
-  /// The same with `stream: true`.
+  /// Sends a chat request with `stream: true`.
   Response stream(const Json& extra = {}) const {
     Json body = chat_body(extra);
     body["stream"] = true;
     return post(chat_path, body);
   }
-  /// Returns the gateway's reply to a user message. Throws std::runtime_error unless the status is 200.
+  /// Returns the text of the reply to a user message. Throws std::runtime_error unless the status is 200.
   std::string ask(const std::string& text) const {
     const Response response = chat(Json(text));
     if (response.status != 200) throw std::runtime_error("asked, and got: " + response.raw);

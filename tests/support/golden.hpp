@@ -1,8 +1,8 @@
 #pragma once
 
-// Goldens: the bytes of complete responses. A golden begins on the line after its quote. `\r` at the end of a line
-// stands for CR; each line ends in LF. golden_reply(), golden_error() and golden_stream() write the parts that most
-// responses share. Each form also has a complete golden, which checks these functions.
+// Goldens: the bytes of complete responses. The text of a golden begins on the line after its quote. `\r` at the end of
+// a line stands for CR; each line ends in LF. golden_reply(), golden_error() and golden_stream() write the parts that
+// most responses share. Some goldens are written out completely and thus check these functions.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-/// Writes bytes in the notation of goldens.
+/// Converts bytes to the notation of goldens.
 inline std::string golden(std::string_view bytes) {
   std::string text = "\n";
   for (const char byte : bytes) {
@@ -37,7 +37,7 @@ inline GoldenFields openai_fields(const std::string& request_id) {
   return {{"x-request-id: " + request_id, "openai-processing-ms: 1"}};
 }
 
-/// Returns the head of a response at 2024-01-01T00:00:00Z. An example of a status is "200 OK".
+/// Returns the head of a response at 2024-01-01T00:00:00Z. `status` has the form "200 OK".
 inline std::string golden_head(const std::string& status, const std::vector<std::string>& content,
                                const GoldenFields& fields) {
   std::string head = "HTTP/1.1 " + status + "\r\n";
@@ -95,7 +95,7 @@ inline std::string golden_answer_to(const mock_gateway::Gateway& gateway, std::s
   return golden(connection.receive_response().raw);
 }
 
-/// A gateway whose clock is stopped at 2024-01-01T00:00:00Z, and requests to it.
+/// A gateway whose clock is stopped at 2024-01-01T00:00:00Z, and functions that return its responses as goldens.
 struct GoldenGateway {
   explicit GoldenGateway(mock_gateway::Options options = {})
       : gateway(options.clock(clock).verify_on_destruction(false)), http(gateway) {}
@@ -104,7 +104,7 @@ struct GoldenGateway {
   std::string post(const std::string& body) const { return golden(http.post(chat_path, body).raw); }
   std::string chat(const mock_gateway::Json& extra = {}) const { return golden(http.chat(extra).raw); }
   std::string stream(const mock_gateway::Json& extra = {}) const { return golden(http.stream(extra).raw); }
-  /// Returns the response to a request on which this failure is forced.
+  /// Forces this failure on a request and returns the response.
   std::string forced(const mock_gateway::Failure& failure) {
     gateway.fail_next(failure);
     return get("/v1/models");

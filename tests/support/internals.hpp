@@ -1,11 +1,11 @@
 #pragma once
 
-// Includes internal parts of the library that users do not see. If another file compiles the assembled header, these
-// parts are not available; CMake then skips test files that include this one.
+// Internal parts of the library that users do not see. They are not available in builds whose library is the assembled
+// header compiled in another file. CMake then skips the tests that include this file.
 
 #include "mock_gateway.hpp"
 
-#if __has_include("core/access.hpp")  // src/ file by file; otherwise the header contains them
+#if __has_include("core/access.hpp")  // true if src/ is compiled file by file; else the header contains these files
 #include "core/access.hpp"
 #include "core/calendar.hpp"
 #include "core/json_pointer.hpp"

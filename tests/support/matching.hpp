@@ -1,7 +1,7 @@
 #pragma once
 
-// Evaluates and explains a matcher for a request without a gateway. A file that includes this must include
-// internals.hpp too, because CMake searches for that include.
+// Evaluation and explanation of matchers without a gateway. A file that includes this file must include internals.hpp
+// too, because CMake searches for that include.
 
 #include <doctest/doctest.h>
 
@@ -42,13 +42,13 @@ struct Sent {
   ReceivedRequest http{"POST", "/v1/chat/completions", {}, "", "", ""};
 };
 
-/// A request with these fields in addition to model and one user message: `"n":2`.
+/// Returns a request with a model, one user message and these fields, for example `"n":2`.
 inline Sent with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
          "}";
 }
 
-/// A request with these messages, written without brackets.
+/// Returns a request with these messages. They are JSON, separated by commas, without the brackets of the list.
 inline Sent said(const std::string& messages) { return R"({"model":"mock-model","messages":[)" + messages + "]}"; }
 
 inline std::string message(const std::string& role, const std::string& text) {
@@ -57,7 +57,7 @@ inline std::string message(const std::string& role, const std::string& text) {
 
 inline Sent user(const std::string& text) { return said(message("user", text)); }
 
-/// One request and one stub whose matcher is evaluated.
+/// One request, and the matcher that is evaluated for it.
 class Asked {
  public:
   Asked(const Matcher& matcher, const Sent& sent)
@@ -67,7 +67,7 @@ class Asked {
 
   bool decide() { return mock_gateway::detail::decide(matcher_, call_, function_results_); }
 
-  /// The report's result, which must equal the original decision; empty if unknown.
+  /// Appends the explanation to `lines`. Returns whether the matcher matched, or nothing if that is unknown.
   std::optional<bool> explained(std::string& lines) const {
     std::vector<NearMiss::Condition> conditions;
     const std::optional<bool> matched =
@@ -95,7 +95,7 @@ class Asked {
 
 inline bool matches(const Matcher& matcher, const Sent& sent) { return Asked(matcher, sent).decide(); }
 
-/// The report for a request after a stub was evaluated: a line for each condition.
+/// Evaluates and explains a matcher. Returns the explanation, which has a line for each condition.
 inline std::string explain_lines(const Matcher& matcher, const Sent& sent) {
   Asked asked(matcher, sent);
   const bool decided = asked.decide();
@@ -109,7 +109,7 @@ struct Case {
   Matcher matcher;
   Sent match;
   Sent mismatch;
-  std::string report;  // why it does not match
+  std::string report;  // the explanation why `mismatch` does not match
 };
 
 inline void check(const std::vector<Case>& cases) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A destination of deliveries for tests that inspect their writes. Includes internal headers of the library.
+// An outlet for tests that inspect the writes of a delivery. Includes internal headers of the library.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Never waits and stores nothing: the test decides about the bytes.
+/// An outlet that never waits. A derived class of the test handles the bytes.
 class WritesOnly : public mock_gateway::detail::Outlet {
  public:
   Look look(mock_gateway::detail::Pending&, OnClientClosed) override { return Look::over; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Timeouts of the tests, also for slow sanitizer builds.
+// Timeouts of the tests, which are longer in sanitizer builds.
 
 #include <chrono>
 
@@ -18,10 +18,10 @@ constexpr bool sanitized = false;
 constexpr bool sanitized = false;
 #endif
 
-/// The timeout for tests that hang. It is not a measurement: events arrive at once unless the machine is busy.
+/// The timeout that ends a hanging test. It measures nothing: a passing test waits that long only on a busy machine.
 constexpr std::chrono::milliseconds patience = std::chrono::seconds(sanitized ? 30 : 10);
 
-/// A guard that a test waits for; longer than any other step of the test.
+/// The duration of a guard that a test waits for. It is longer than any other step of the test.
 constexpr std::chrono::milliseconds short_guard{sanitized ? 1000 : 200};
 
 }  // namespace test_support

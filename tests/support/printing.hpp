@@ -1,7 +1,7 @@
 #pragma once
 
-// Prints the compared values in doctest. Files that compare them include this instead of doctest's own header. The
-// adapter prints the library's types; the other types are here.
+// Printing of compared values by doctest. Tests include this file instead of doctest's header if they compare these
+// types. The library's adapter prints the library's own types.
 
 #define MOCK_GATEWAY_ADAPTER_DOCTEST
 #include "mock_gateway.hpp"

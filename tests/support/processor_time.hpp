@@ -10,12 +10,12 @@
 
 namespace test_support {
 
-/// CPU time in seconds since an arbitrary moment: of the whole machine and of this process. The machine's is read from
-/// /proc/stat, and is empty on systems other than Linux.
+/// CPU time of the whole machine and of this process, in seconds since an arbitrary moment. The time of the machine is
+/// read from /proc/stat, and is empty on systems other than Linux.
 struct ProcessorTime {
   double machine = 0;
   double own = 0;
-  /// Of terminated children for which this process has waited.
+  /// CPU time of terminated children for which this process has waited.
   double children = 0;
 
   static ProcessorTime now() {
@@ -30,7 +30,7 @@ struct ProcessorTime {
     ProcessorTime time;
     time.own = used_by(RUSAGE_SELF);
     time.children = used_by(RUSAGE_CHILDREN);
-    // cpu user nice system idle iowait irq softirq steal
+    // The fields of the first line are: cpu user nice system idle iowait irq softirq steal
     std::ifstream stat("/proc/stat");
     std::string name;
     double ticks[8] = {};

@@ -33,7 +33,8 @@ inline Response answer_to(const Gateway& gateway, std::string_view bytes) {
   return connection.receive_response();
 }
 
-/// The same; also checks that the gateway then closes the connection and keeps serving others.
+/// Sends these bytes on a new connection and returns the response. Checks that the gateway then closes the connection
+/// and still serves a new connection.
 inline Response last_answer_to(const Gateway& gateway, std::string_view bytes) {
   RawConnection connection(gateway);
   connection.send(bytes);

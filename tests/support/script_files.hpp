@@ -15,7 +15,7 @@
 
 namespace test_support {
 
-/// A file in a new folder. The destructor removes both.
+/// A file in a new folder. The destructor removes the file and the folder.
 class ScriptFile {
  public:
   explicit ScriptFile(const std::string& text, const std::string& name = "demo.jsonc")
@@ -44,7 +44,7 @@ class ScriptFile {
   std::string path_;
 };
 
-/// Returns the lines of tests/document/NAME, each a JSON object.
+/// Returns the lines of tests/document/NAME. Each line is a JSON object.
 inline std::vector<mock_gateway::Json> script_corpus(const std::string& name) {
   const std::string here = __FILE__;
   const std::string path = here.substr(0, here.rfind("support/script_files.hpp")) + "document/" + name;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds which keys and words of script documents a table of tests covers, so that a test fails if a row is missing.
+// Coverage of script documents: the keys and words that a table of test documents uses. A test fails if one is missing.
 
 #include <initializer_list>
 #include <set>
@@ -11,8 +11,9 @@
 
 namespace test_support {
 
-/// Places in the schema: "sse.done" is a key, "effect=truncate" a word used as a value. A place starts with the name of
-/// its definition, or with "script" for the document itself: "script.gateway.seed".
+/// The set of places in the script schema that documents use. "sse.done" is a key, "effect=truncate" is a word used as
+/// a value. A place starts with the name of its definition. Places of the document itself start with "script", such as
+/// "script.gateway.seed".
 class ScriptRows {
  public:
   using Json = mock_gateway::Json;
@@ -23,7 +24,7 @@ class ScriptRows {
   /// Adds the places that a document uses.
   void add(const Json& document) { walk(schema_, &document, "script", seen_); }
 
-  /// Returns the places below `parts` that no document uses.
+  /// Returns the places below `parts` that neither a document nor `elsewhere` contains.
   Places missing(std::initializer_list<std::string_view> parts, const Places& elsewhere = {}) const {
     Places missing;
     for (const std::string& place : known_) {
@@ -40,7 +41,7 @@ class ScriptRows {
            (place[part.size()] == '.' || place[part.size()] == '=');
   }
 
-  /// Collects the places of a schema that the value uses; without a value, all of them.
+  /// Collects the places of a schema that the value uses, or all places if there is no value.
   void walk(const Json& schema, const Json* value, const std::string& place, Places& places) {
     if (!schema.is_object()) return;
     if (const auto reference = schema.find("$ref"); reference != schema.end()) {

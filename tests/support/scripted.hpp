@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by tests of replies: a gateway with one reply, each profile, and fields of requests.
+// Support for tests of replies: a gateway with one reply, the list of profiles, and fields of requests.
 
 #include <string>
 
@@ -12,10 +12,10 @@ namespace test_support {
 constexpr mock_gateway::Profile all_profiles[] = {mock_gateway::Profile::documented, mock_gateway::Profile::openai,
                                                   mock_gateway::Profile::dashscope, mock_gateway::Profile::deepseek};
 
-/// The field of a stream request that requests usage.
+/// The field of a stream request that asks for usage.
 inline const Json with_usage = {{"stream_options", {{"include_usage", true}}}};
 
-/// Adds the fields of `more`, which override fields of the same name.
+/// Returns `fields` with the fields of `more`, which override fields of the same name.
 inline Json merged(Json fields, const Json& more) {
   for (const auto& [name, value] : more.items()) fields[name] = value;
   return fields;
@@ -25,7 +25,7 @@ inline Json function_tool(const std::string& name, const Json& parameters) {
   return {{"type", "function"}, {"function", {{"name", name}, {"parameters", parameters}}}};
 }
 
-/// A tool with bounds on its arguments.
+/// Returns a tool whose schema restricts its arguments.
 inline Json weather_function() {
   return function_tool("get_weather", {{"type", "object"},
                                        {"properties",

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by tests of connection faults: what a client sees, and the parts of a request.
+// Support for tests of connection faults: the bytes and the end that a client sees, and the parts of a request.
 
 #include <cerrno>
 #include <stdexcept>
@@ -10,11 +10,11 @@
 
 namespace test_support {
 
-/// Connects, sends the request if there is one, and reads.
+/// Connects, sends the request unless it is empty, and receives until the connection ends.
 inline RawConnection::Received seen(const Gateway& gateway, const std::string& request = {}) {
   try {
     RawConnection connection(gateway);
-    // Linux reports a reset only once: the failed send reports it, and the next read sees the end of the stream.
+    // Linux reports a reset only once. If send() has reported it, the next read sees a normal end.
     if (!request.empty() && !connection.send(request) && errno == ECONNRESET) return {"", End::reset, true};
     return connection.receive_all();
   } catch (const std::runtime_error& error) {

@@ -13,10 +13,10 @@ namespace test_support {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Same as contains(), for files where that name is a matcher.
+/// Does the same as contains(), for files in which that name is a matcher.
 inline bool has_part(std::string_view text, std::string_view part) { return contains(text, part); }
 
-/// The text that a value writes to a stream.
+/// Returns the text that a value writes to a stream.
 template <class T>
 std::string printed(const T& value) {
   std::ostringstream out;
@@ -30,7 +30,7 @@ inline std::string repeated(std::string_view text, std::size_t times) {
   return result;
 }
 
-/// The text of the GatewayError that a call throws; "" if it does not throw.
+/// Returns the text of the GatewayError that a call throws, or "" if it does not throw.
 template <class Call>
 std::string error_of(const Call& call) {
   try {
@@ -41,7 +41,7 @@ std::string error_of(const Call& call) {
   return "";
 }
 
-/// The text of the GatewayError that this code throws, without the library's name in front.
+/// Returns the text of the GatewayError that this code throws, without the library's name in front.
 template <class Code>
 std::string refused(const Code& code) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measures durations on a shared machine.
+// Measurement of durations on a machine that other processes use too.
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-/// The wall times of many runs, sorted, and how many cores other processes used meanwhile.
+/// The sorted wall times of many runs, and the number of cores that other processes used meanwhile.
 struct Series {
   std::vector<double> milliseconds;
   double others = 0;
@@ -22,8 +22,8 @@ struct Series {
   double median() const { return milliseconds[milliseconds.size() / 2]; }
   double nine_in_ten() const { return milliseconds[milliseconds.size() * 9 / 10]; }
   double maximum() const { return milliseconds.back(); }
-  /// Whether the maximum is below the limit. If other processes used more than a fifth of a core, checks only nine in
-  /// ten runs, with a limit that grows with the share of the machine that others used.
+  /// Returns whether all runs took less than the limit. If other processes used more than a fifth of a core, checks
+  /// only the fastest nine in ten runs, and increases the limit by the share of the machine that other processes used.
   bool is_below(double limit) const {
     if (maximum() < limit) return true;
     const double processors = std::thread::hardware_concurrency();
@@ -37,7 +37,7 @@ inline std::ostream& operator<<(std::ostream& out, const Series& series) {
              << " processors";
 }
 
-/// `run` returns the duration of one run.
+/// Measures `runs` calls of `run`, which returns the duration of one run.
 template <class Run>
 Series measure(int runs, const Run& run) {
   Series series;
@@ -52,7 +52,7 @@ Series measure(int runs, const Run& run) {
   return series;
 }
 
-/// Returns the duration of an action.
+/// Returns the wall time of an action.
 template <class Action>
 std::chrono::steady_clock::duration time_of(const Action& action) {
   const auto before = std::chrono::steady_clock::now();
@@ -60,7 +60,7 @@ std::chrono::steady_clock::duration time_of(const Action& action) {
   return std::chrono::steady_clock::now() - before;
 }
 
-/// The shortest of several runs, and whether it is below the bound.
+/// The duration of the shortest of several runs, and the bound for it. It is true if the duration is below the bound.
 struct Shortest {
   std::chrono::duration<double, std::milli> time;
   std::chrono::duration<double, std::milli> bound;
@@ -73,9 +73,9 @@ inline std::ostream& operator<<(std::ostream& out, const Shortest& shortest) {
              << " ms";
 }
 
-/// Checks that something takes less than `bound`, where a bug would make every run much slower. `run` returns the
-/// duration of one run. Other processes also take wall time, so the shortest of up to twenty runs counts, with pauses
-/// in between. Sanitizer builds multiply the bound by `slower`; use 1 if the bug waits for a fixed time.
+/// Checks that the shortest of up to twenty runs takes less than `bound`. Use it if a bug would make every run much
+/// slower; single runs may be slow because other processes take wall time too. `run` returns the duration of one run.
+/// Sanitizer builds multiply the bound by `slower`. Use 1 if the bug would wait for a fixed time.
 template <class Run>
 Shortest is_within(std::chrono::duration<double, std::milli> bound, const Run& run, int slower = sanitized ? 10 : 1) {
   Shortest shortest{run(), bound * slower};
@@ -86,7 +86,7 @@ Shortest is_within(std::chrono::duration<double, std::milli> bound, const Run& r
   return shortest;
 }
 
-/// The CPU seconds of this process for an action. Load of the machine does not change them.
+/// Returns the CPU seconds that this process uses for an action. Other processes do not affect them.
 template <class Action>
 double processor_seconds_of(const Action& action) {
   const ProcessorTime before = ProcessorTime::now();

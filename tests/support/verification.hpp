@@ -1,6 +1,6 @@
 #pragma once
 
-// The problems that verify() found, for comparison.
+// The kinds of problems that verify() found, for comparison.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A reply without faults, from which tests of faults and dialects build their expected bytes. Replies are identical in
-// every gateway.
+// Replies without faults, from which tests of faults and dialects build the expected bytes. This works because every
+// gateway sends identical replies.
 
 #include <doctest/doctest.h>
 
@@ -22,8 +22,8 @@ namespace test_support {
 /// The last chunk.
 constexpr const char* terminator = "0\r\n\r\n";
 
-/// An HTTP chunk with these bytes. Its size is larger by `missing`; if that is not 0, neither the missing bytes nor a
-/// line end follow.
+/// Returns an HTTP chunk with these bytes. If `missing` is not 0, the chunk announces that many more bytes and ends
+/// without them and without its line end.
 inline std::string http_chunk(std::string_view bytes, std::size_t missing = 0) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
@@ -44,7 +44,7 @@ struct OneExchange {
         change(Http(gateway).format_chat(streamed ? mock_gateway::Json{{"stream", true}} : mock_gateway::Json{})));
   }
 
-  /// Receives `size` bytes, and checks that no more were sent.
+  /// Receives `size` bytes and checks that the gateway sent no more.
   std::string receive(std::size_t size) {
     const auto received = connection.receive_until([&](std::string_view bytes) { return bytes.size() >= size; });
     REQUIRE(gateway.journal().wait_for(1, std::chrono::seconds(5)));
@@ -61,13 +61,13 @@ struct OneExchange {
   std::string all;
 };
 
-/// A reply without faults, in the pieces that are written: the head, then events or the body.
+/// A reply without faults, split into the parts that the gateway writes: the head, and either the events or the body.
 struct Whole {
   std::string head;
   std::vector<std::string> pieces;
   bool chunked;
 
-  /// Returns everything up to byte `part` of piece `whole` (from 0).
+  /// Returns the bytes before byte `part` of piece `whole`; both count from 0.
   std::string up_to(std::size_t whole, std::size_t part, bool announces_all = false) const {
     std::string bytes = head;
     for (std::size_t i = 0; i < whole; ++i) bytes += framed(pieces[i]);

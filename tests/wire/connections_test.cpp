@@ -1,5 +1,5 @@
-// Connections as clients use and break them: many requests on one, stalled requests, clients that close, reset or never
-// read, and random bytes. The gateway survives and leaks no descriptor.
+// Connections: many requests on one connection, stalled requests, clients that close, reset or never read, and random
+// bytes. The gateway survives and leaks no descriptor.
 
 #include <chrono>
 #include <cstddef>
@@ -84,7 +84,7 @@ TEST_CASE("pipelined requests are answered in order, and each is in the journal"
   }
 }
 
-TEST_CASE("Connection: close is obeyed, and later bytes on the connection are ignored") {
+TEST_CASE("the gateway obeys Connection: close and ignores later bytes on the connection") {
   Gateway gateway;
   const Http http(gateway);
   for (const std::string value : {"close", "Close", "keep-alive, close"}) {
@@ -103,7 +103,7 @@ TEST_CASE("Connection: close is obeyed, and later bytes on the connection are ig
   CHECK(exchanges[1].connection_id() != exchanges[0].connection_id());
 }
 
-TEST_CASE("a scripted Connection: close is followed by the close") {
+TEST_CASE("the gateway closes the connection after a scripted Connection: close") {
   Gateway gateway;
   gateway.chat().reply(text("bye").header("Connection", "close"));
   const Http http(gateway);
@@ -134,7 +134,7 @@ TEST_CASE("a request may arrive byte by byte") {
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("an HTTP/1.0 client gets its response and a close, unless it requests keep-alive") {
+TEST_CASE("an HTTP/1.0 client gets its response and then a close, unless it requests keep-alive") {
   Gateway gateway;
   const Response once = last_answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.0"));
   CHECK(once.status == 200);
@@ -171,7 +171,7 @@ TEST_CASE("a stream to an HTTP/1.0 client is not chunked, and ends with the conn
   }
 }
 
-TEST_CASE("a client that closes inside its request leaves no exchange and nothing under way") {
+TEST_CASE("a client that closes before the end of its request leaves no exchange") {
   Gateway gateway;
   const std::string request = Http(gateway).format_chat();
   const std::size_t body = request.find("\r\n\r\n") + 4;
@@ -209,7 +209,7 @@ TEST_CASE("a client that half-closes after its request still gets its response")
   }
 }
 
-TEST_CASE("a stalled request is a 408 after the read timeout, and delays no other") {
+TEST_CASE("a stalled request gets a 408 after the read timeout, and delays no other request") {
   Gateway gateway{Options{}.read_timeout(200ms)};
   const Http http(gateway);
   const std::string request = http.format_chat();
@@ -232,7 +232,7 @@ TEST_CASE("a stalled request is a 408 after the read timeout, and delays no othe
 
 TEST_CASE("an idle connection is closed after the idle timeout without a response") {
   constexpr auto timeout = 100ms;
-  // If the machine paused, the client did too, and its connection was closed before it sent anything.
+  // Repeats the test if the machine paused, because the idle connection was closed before the client sent anything.
   bool late = true;
   for (int i = 0; i < 20 && late; ++i) {
     Gateway gateway{Options{}.idle_timeout(timeout)};
@@ -257,7 +257,7 @@ TEST_CASE("an idle connection is closed after the idle timeout without a respons
 
 TEST_CASE("a client that does not read the bytes before a fault is disconnected after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
-  // The reply fits the send buffer, so only the missing acknowledgement shows that the client does not read.
+  // The reply fits into the send buffer, so only the missing acknowledgement shows that the client does not read.
   gateway.chat().reply(text(std::string(300'000, 'x')).fault(after_bytes(200'000), close_connection()));
   ConnectionOptions small;
   small.receive_buffer = 4096;
@@ -287,7 +287,7 @@ TEST_CASE("a client that never reads a large reply is disconnected after the wri
 
 #ifdef __linux__
 
-/// Sends a signal with an empty handler to every thread of the process.
+/// A signal with an empty handler, for sending to every thread of the process. Restores the old handler at its end.
 class HarmlessSignal {
  public:
   HarmlessSignal() {
@@ -312,7 +312,7 @@ class HarmlessSignal {
   struct sigaction before_ {};
 };
 
-TEST_CASE("handled signals end no transfer and no wait") {
+TEST_CASE("a signal with a handler interrupts no transfer and no wait") {
   Gateway gateway;
   const std::string big(std::size_t{8} << 20, 'x');
   Gate gate;
@@ -346,7 +346,7 @@ TEST_CASE("handled signals end no transfer and no wait") {
 
 #endif
 
-TEST_CASE("a client that resets inside a stream has left, and the stream ends") {
+TEST_CASE("a client that resets the connection during a stream is recorded as having left, and the stream ends") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
@@ -362,7 +362,7 @@ TEST_CASE("a client that resets inside a stream has left, and the stream ends") 
   CHECK(gateway.journal().wait_until_idle(patience));
 }
 
-TEST_CASE("a client that resets during a large reply has left") {
+TEST_CASE("a client that resets the connection during a large reply is recorded as having left") {
   Gateway gateway;
   gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
   ConnectionOptions small;
@@ -388,7 +388,7 @@ inline int open_descriptors() {
 }
 #endif
 
-/// Generates bytes that are no request, or almost a request.
+/// A generator of random bytes: noise, cut requests and damaged requests.
 class Fuzz {
  public:
   Fuzz(std::uint32_t seed, std::string valid) : random_(seed), valid_(std::move(valid)) {}
@@ -449,7 +449,7 @@ TEST_CASE("random bytes on 2,000 connections cause no crash, no hang and no leak
         case 1: connection.close(); break;
         default:
           connection.shutdown_write();
-          // Every response is HTTP, and the connection ends after it.
+          // The gateway sends nothing or HTTP, and then ends the connection.
           const auto received = connection.receive_all();
           CHECK(received.end != End::open);
           if (received.bytes.empty()) break;
@@ -469,7 +469,7 @@ TEST_CASE("random bytes on 2,000 connections cause no crash, no hang and no leak
 }
 
 #ifdef __linux__
-TEST_CASE("a gateway leaks no descriptor, whatever its clients did") {
+TEST_CASE("a gateway whose clients broke off leaks no descriptor when it ends") {
   const int descriptors = open_descriptors();
   {
     Gateway gateway{Options{}.read_timeout(200ms)};
@@ -495,7 +495,7 @@ TEST_CASE("a gateway leaks no descriptor, whatever its clients did") {
   CHECK(open_descriptors() == descriptors);
 }
 
-TEST_CASE("no kind of end of a connection or a gateway leaks a descriptor") {
+TEST_CASE("a running gateway leaks no descriptor, however a connection or another gateway ends") {
   Gateway gateway;
   gateway.chat().reply("a");
   gateway.chat().when(user_says("reset")).reply(text("a b").fault(after_tokens(1), reset_connection()));
@@ -571,7 +571,7 @@ TEST_CASE("no kind of end of a connection or a gateway leaks a descriptor") {
        [&] { CHECK_THROWS_AS(Gateway{Options{}.host("192.0.2.1")}, GatewayError); }},
   };
   {
-    // Warm-up: the gateway keeps what it allocates for parallel connections.
+    // Warms up, because the gateway keeps some descriptors after it has served parallel connections.
     std::vector<RawConnection> together;
     for (int i = 0; i < 20; ++i) {
       together.emplace_back(gateway);
@@ -581,9 +581,9 @@ TEST_CASE("no kind of end of a connection or a gateway leaks a descriptor") {
   }
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    row.happens();  // one-time allocations are no leak
+    row.happens();  // descriptors that the gateway opens once are no leak
     REQUIRE(gateway.journal().wait_until_idle(5s));
-    // Earlier connections may still be closing.
+    // Waits until the number is constant, because earlier connections may still be closing.
     int before = open_descriptors();
     REQUIRE(eventually([&] {
       const int earlier = std::exchange(before, open_descriptors());

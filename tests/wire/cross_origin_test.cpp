@@ -1,4 +1,4 @@
-// Web pages of allowed origins: the browser's preflight requests, and the CORS headers of every response.
+// CORS: the preflight requests of browsers, and the CORS headers in responses to allowed origins.
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ Response preflight(const Gateway& gateway, const std::string& origin, const std:
       .request("OPTIONS", path);
 }
 
-TEST_CASE("the preflight of an allowed origin is answered without a key, despite forced failures") {
+TEST_CASE("the preflight of an allowed origin needs no key and gets no forced failure") {
   Gateway gateway{Options{}.cors(page).limit(1, std::chrono::hours(1))};
   gateway.fail_always(overloaded());
   for (int i = 0; i < 2; ++i) {
@@ -60,7 +60,7 @@ TEST_CASE("the preflight of an allowed origin is answered without a key, despite
   CHECK(gateway.review());
 }
 
-TEST_CASE("a page of an allowed origin can read every response, without a finding") {
+TEST_CASE("a page of an allowed origin can read every response and gets no finding") {
   Gateway gateway{Options{}.cors("https://app.example").cors(page)};
   gateway.chat().reply("Hello.", rate_limited());
   const Http http = from(gateway, page);
@@ -75,7 +75,7 @@ TEST_CASE("a page of an allowed origin can read every response, without a findin
   CHECK(!contains(gateway.review().message(), "browser_request"));
 }
 
-TEST_CASE("an origin that is not allowed is served without CORS, and reported") {
+TEST_CASE("a page of another origin is served without CORS headers and reported") {
   for (const Options& options : {Options{}, Options{}.cors(page)}) {
     Gateway gateway{options.verify_on_destruction(false)};
     CHECK(preflight(gateway, "http://evil.example", "/v1/chat/completions").status == 401);
@@ -88,20 +88,20 @@ TEST_CASE("an origin that is not allowed is served without CORS, and reported") 
   }
 }
 
-TEST_CASE("OPTIONS without a request method is no preflight") {
+TEST_CASE("OPTIONS without Access-Control-Request-Method is no preflight") {
   Gateway gateway{Options{}.cors(page).verify_on_destruction(false)};
   CHECK(from(gateway, page).request("OPTIONS", "/v1/models").status == 405);
   CHECK(Http(gateway).with_header("Access-Control-Request-Method", "GET").request("OPTIONS", "/v1/models").status ==
         405);
 }
 
-TEST_CASE("with * the response names each origin") {
+TEST_CASE("if all origins are allowed, the response names the origin of the request") {
   Gateway gateway{Options{}.cors("*")};
   for (const char* origin : {"http://a.example", "null"})
     CHECK(preflight(gateway, origin, "/v1/models").header("Access-Control-Allow-Origin") == origin);
 }
 
-TEST_CASE("an invalid origin is refused") {
+TEST_CASE("an invalid origin in the options throws") {
   for (const char* text : {"", "localhost:5173", "http://", "://a", "http://a/", "http://a/b", "http://a?b",
                            "http://u@a", "http://a b", "a b://c", "a/b://c"}) {
     CAPTURE(text);

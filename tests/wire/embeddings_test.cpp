@@ -1,4 +1,4 @@
-// Embeddings: valid requests, the vectors, the order of checks; and gateways that do not serve them.
+// Embeddings: valid requests, the vectors, the order of checks, and gateways that do not serve embeddings.
 
 #include <algorithm>
 #include <chrono>
@@ -44,7 +44,7 @@ struct Wire {
   Vector vector(const Json& input, const Json& more = Json::object()) const {
     return vectors(asking(input, more)).at(0);
   }
-  /// "<code of the error> at <its param>: <its message>".
+  /// Sends a request and returns the error as "STATUS CODE: MESSAGE".
   std::string refused(const Json& body) const {
     const Response response = ask(body);
     return std::to_string(response.status) + " " + response.error_code() + ": " + response.error_message();
@@ -99,9 +99,9 @@ TEST_CASE("equal texts have equal vectors of the requested size, in every gatewa
   for (const char* const text : {"!", "  ", "?!", "日本"}) CHECK(wire.vector(text).size() == 1536);
 }
 
-TEST_CASE("texts with four of five words in common are near, texts without are not") {
+TEST_CASE("texts that share four of five words have near vectors, texts that share no words do not") {
   const Wire wire;
-  // Five different words each from a list of 3,000. Neighbouring texts share four words.
+  // Each text has five different words. The second text of a pair shares four words with the first.
   std::vector<std::vector<std::string>> lists;
   Json inputs = Json::array();
   const auto word = [](int number) { return "word" + std::to_string(number * 7919 % 100003); };
@@ -128,7 +128,7 @@ TEST_CASE("texts with four of five words in common are near, texts without are n
   CHECK(product(wire.vector("How do I reset my password"), wire.vector("opening hours on sundays")) < 0.3);
 }
 
-TEST_CASE("base64 contains the same numbers in single precision, little-endian") {
+TEST_CASE("base64 embeddings contain the same numbers in single precision, little-endian") {
   const Wire wire;
   const Vector numbers = wire.vector("a b c", {{"dimensions", 300}, {"encoding_format", "float"}});
   const Json answer = wire.ask(asking("a b c", {{"dimensions", 300}, {"encoding_format", "base64"}})).json();
@@ -153,7 +153,7 @@ TEST_CASE("base64 contains the same numbers in single precision, little-endian")
   }
 }
 
-TEST_CASE("an input may be tokens, and lists of them") {
+TEST_CASE("an input may be a list of tokens, or a list of such lists") {
   const Wire wire;
   const Vector one = wire.vector({11, 12, 13});
   CHECK(wire.vectors(asking(Json::array({{11, 12, 13}, {14}}))).at(0) == one);
@@ -162,7 +162,7 @@ TEST_CASE("an input may be tokens, and lists of them") {
   CHECK(product(one, wire.vector({21, 22, 23})) < 0.3);
 }
 
-TEST_CASE("an invalid request is refused with its place") {
+TEST_CASE("the error for an invalid request names the invalid field") {
   const Wire wire;
   CHECK(wire.refused({{"model", "mock-model"}}) ==
         "400 missing_required_parameter: input: expected a string, an array of strings, or tokens, got nothing");
@@ -216,7 +216,7 @@ TEST_CASE("an operation mounted at the path of embeddings replaces them") {
   CHECK(wire.gateway.journal().last().decision().kind == Decision::Kind::handler);
 }
 
-TEST_CASE("embeddings are served with the option and in the openai profile; elsewhere the 404 says so") {
+TEST_CASE("embeddings need the option or the openai profile; otherwise a 404 says so") {
   Gateway documented;
   const Response refused = Http(documented).post(path, asking("a"));
   CHECK(refused.status == 404);
@@ -236,7 +236,7 @@ TEST_CASE("embeddings are served with the option and in the openai profile; else
                  "/v1/embeddings is near: the base address must end with /v1"));
 }
 
-TEST_CASE("the review notes undocumented embeddings, and fields unknown to OpenAI") {
+TEST_CASE("the review reports undocumented embeddings and fields that OpenAI does not know") {
   const Wire wire;
   CHECK(wire.ask(asking("a")).status == 200);
   const Review review = wire.gateway.review();

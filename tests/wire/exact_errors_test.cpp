@@ -1,5 +1,5 @@
-// The bytes of complete errors: status line, all headers in order, body. These goldens must change if clients see a
-// change. They hold with every supported cpp-httplib. support/golden.hpp explains the notation.
+// The complete bytes of errors: status line, all headers in order, body. A golden changes only if clients see a change,
+// and is the same for every supported cpp-httplib. support/golden.hpp explains the notation.
 
 #include <chrono>
 #include <stdexcept>
@@ -26,12 +26,12 @@ using test_support::golden_reply;
 using test_support::GoldenGateway;
 using test_support::Http;
 
-/// The gateway closes the connection after the error.
+/// The header of an error after which the gateway closes the connection.
 const test_support::GoldenFields closing{{}, {"Connection: close"}};
 
 // --- Authentication --------------------------------------------------------------------------------------------------
 
-TEST_CASE("401, to the byte, for any invalid key") {
+TEST_CASE("the bytes of the 401 for any invalid key") {
   GoldenGateway on;
   const auto deleted = on.gateway.keys().create("deleted");
   on.gateway.keys().remove(deleted.id);
@@ -60,7 +60,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
   }
 }
 
-TEST_CASE("403, to the byte, for a disabled key and for one without permission") {
+TEST_CASE("the bytes of the 403 for a disabled key and for a key without permission") {
   GoldenGateway on{Options{}.model("mock-model").model("other")};
   const Keys keys = on.gateway.keys();
   const auto disabled = keys.create("disabled", KeyOptions{}.disabled());
@@ -75,7 +75,7 @@ TEST_CASE("403, to the byte, for a disabled key and for one without permission")
         golden_error("403 Forbidden", "unauthorized", "unauthorized"));
 }
 
-TEST_CASE("401 and 403 in the openai profile, to the byte") {
+TEST_CASE("the bytes of the 401 and the 403 in the openai profile") {
   GoldenGateway on{Options{}.profile(Profile::openai)};
   CHECK(golden(on.http.without_key().chat().raw) == R"(
 HTTP/1.1 401 Unauthorized\r
@@ -95,7 +95,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 
 // --- Rate limits -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("429 of a key's limit, to the byte: Retry-After is the rest of the window") {
+TEST_CASE("the bytes of the 429 of a key's limit, with the rest of the window in Retry-After") {
   GoldenGateway on;
   const auto key = on.gateway.keys().create("limited", KeyOptions{}.limit(1, 60s));
   const Http limited = on.http.with_key(key.secret);
@@ -111,7 +111,7 @@ Date: Mon, 01 Jan 2024 00:00:17 GMT\r
 {"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}})");
 }
 
-TEST_CASE("429 of a limit in the openai profile, to the byte") {
+TEST_CASE("the bytes of the 429 of a limit in the openai profile") {
   GoldenGateway on{Options{}.profile(Profile::openai).limit(2, 60s)};
   CHECK(on.http.get("/v1/models").status == 200);
   CHECK(
@@ -139,7 +139,7 @@ Date: Mon, 01 Jan 2024 00:00:17 GMT\r
 {"error":{"message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"requests","param":null,"code":"rate_limit_exceeded"}})");
 }
 
-TEST_CASE("forced 429s, to the byte, in each form of Retry-After") {
+TEST_CASE("the bytes of a forced 429 with each form of Retry-After") {
   GoldenGateway on;
   const auto limited = [](const test_support::GoldenFields& headers) {
     return golden_error("429 Too Many Requests", "rate_limit_exceeded",
@@ -156,7 +156,7 @@ TEST_CASE("forced 429s, to the byte, in each form of Retry-After") {
 
 // --- Invalid requests ------------------------------------------------------------------------------------------------
 
-TEST_CASE("400s of the body, to the byte") {
+TEST_CASE("the bytes of 400s for invalid bodies") {
   GoldenGateway on;
   CHECK(on.post("") == golden_error("400 Bad Request", "invalid_json", "invalid JSON: the body is empty"));
   CHECK(on.post("[]") ==
@@ -183,7 +183,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
         golden_error("400 Bad Request", "value_below_minimum", "max_tokens: expected at least 1, got 0"));
 }
 
-TEST_CASE("400s of the body in the openai profile, to the byte") {
+TEST_CASE("the bytes of 400s for invalid bodies in the openai profile") {
   GoldenGateway on{Options{}.profile(Profile::openai)};
   CHECK(on.post(R"({"model":"mock-model"})") ==
         golden_openai_error("400 Bad Request", "missing_required_parameter", "messages: expected an array, got nothing",
@@ -193,7 +193,7 @@ TEST_CASE("400s of the body in the openai profile, to the byte") {
                                                             "req_inVWwfwxvi06lHwGhyhyjlPOmgb91FIl"));
 }
 
-TEST_CASE("400, 414, 431, 501 and 505 of malformed HTTP, to the byte") {
+TEST_CASE("the bytes of the 400, 414, 431, 501 and 505 for malformed HTTP") {
   GoldenGateway on;
   CHECK(golden_answer_to(on.gateway, "GET /v1/models\r\n\r\n") == R"(
 HTTP/1.1 400 Bad Request\r
@@ -232,7 +232,7 @@ Connection: close\r
                      "only HTTP/1.1 and HTTP/1.0 are spoken here", closing));
 }
 
-TEST_CASE("404s, to the byte") {
+TEST_CASE("the bytes of 404s") {
   GoldenGateway on;
   CHECK(on.get("/v1/nothing?at=all") ==
         golden_error("404 Not Found", "unknown_path",
@@ -249,7 +249,7 @@ TEST_CASE("404s, to the byte") {
   CHECK(on.forced(not_found()) == golden_error("404 Not Found", "not_found", "The requested resource does not exist."));
 }
 
-TEST_CASE("404 of a model in the openai profile, to the byte") {
+TEST_CASE("the bytes of the 404 for an unknown model in the openai profile") {
   GoldenGateway on{Options{}.profile(Profile::openai)};
   CHECK(on.chat({{"model", "unknown"}}) ==
         golden_openai_error("404 Not Found", "model_not_found",
@@ -258,7 +258,7 @@ TEST_CASE("404 of a model in the openai profile, to the byte") {
                             "model", "req_zZxsHLuwg9TQOHZEFefTh99bmBgLfi5p"));
 }
 
-TEST_CASE("405, to the byte, with a body and to HEAD without") {
+TEST_CASE("the bytes of the 405, with a body, and without a body for HEAD") {
   GoldenGateway on;
   CHECK(on.get(chat_path) == golden_error("405 Method Not Allowed", "method_not_allowed",
                                           "GET is not allowed at /v1/chat/completions; allowed: POST",
@@ -273,7 +273,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 )");
 }
 
-TEST_CASE("408, to the byte, of a request that stalls and forced") {
+TEST_CASE("the bytes of the 408 for a stalled request and of a forced 408") {
   GoldenGateway on{Options{}.read_timeout(50ms)};
   CHECK(golden_answer_to(on.gateway, "GET /v1/mod") ==
         golden_error("408 Request Timeout", "request_timeout", "the request's head did not arrive in time", closing));
@@ -281,7 +281,7 @@ TEST_CASE("408, to the byte, of a request that stalls and forced") {
         golden_error("408 Request Timeout", "request_timeout", "The request took too long to arrive. Try again."));
 }
 
-TEST_CASE("413 and 415, to the byte") {
+TEST_CASE("the bytes of the 413 and the 415") {
   GoldenGateway on{Options{}.max_body(100)};
   CHECK(on.post(std::string(101, ' ')) ==
         golden_error("413 Content Too Large", "body_too_large", "the body has more than 100 bytes", closing));
@@ -292,7 +292,7 @@ TEST_CASE("413 and 415, to the byte") {
 
 // --- Failures on demand ----------------------------------------------------------------------------------------------
 
-TEST_CASE("each named failure, to the byte") {
+TEST_CASE("the bytes of each named failure") {
   GoldenGateway on;
   CHECK(on.forced(bad_request()) == golden_error("400 Bad Request", "bad_request", "bad request"));
   CHECK(on.forced(unauthorized()) == golden_error("401 Unauthorized", "unauthorized", "unauthorized"));
@@ -312,7 +312,7 @@ TEST_CASE("each named failure, to the byte") {
         golden_error("529 Site is overloaded", "overloaded", "The service is overloaded. Try again later."));
 }
 
-TEST_CASE("a test's own failures, to the byte") {
+TEST_CASE("the bytes of failures that a test defines") {
   GoldenGateway on;
   CHECK(on.forced(failure(599, "odd", "A status that nobody registered.")) ==
         golden_error("599 Unknown", "odd", "A status that nobody registered."));
@@ -338,7 +338,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 )");
 }
 
-TEST_CASE("500, to the byte, for an exception of a test's function") {
+TEST_CASE("the bytes of the 500 for an exception in a function of the test") {
   GoldenGateway on;
   on.gateway.chat().reply([](const ChatRequest&) -> Reply { throw std::runtime_error("oops"); });
   CHECK(on.chat() == golden_error("500 Internal Server Error", "internal_error",

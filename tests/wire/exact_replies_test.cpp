@@ -1,6 +1,6 @@
-// The bytes of complete replies in each profile: status line, all headers in order, body, chunk framing. These goldens
-// must change if clients see a change. They hold with every supported cpp-httplib. support/golden.hpp explains the
-// notation.
+// The complete bytes of replies in each profile: status line, all headers in order, body, chunk framing. A golden
+// changes only if clients see a change, and is the same for every supported cpp-httplib. support/golden.hpp explains
+// the notation.
 
 #include <cstddef>
 #include <string>
@@ -23,7 +23,7 @@ using test_support::openai_fields;
 
 // --- Profiles --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the models list and a model, to the byte") {
+TEST_CASE("the bytes of the list of models and of a model") {
   GoldenGateway on{Options{}.model("fast", "team a").model("team/deep", "team b")};
   CHECK(on.get("/v1/models") ==
         golden_reply(
@@ -34,7 +34,7 @@ TEST_CASE("the models list and a model, to the byte") {
         golden_reply("200 OK", R"({"id":"team/deep","object":"model","created":1704067200,"owned_by":"team b"})"));
 }
 
-/// A text with reasoning before it, and a tool call.
+/// Mounts two replies: a text after reasoning, and a tool call for "weather".
 inline void script(Gateway& gateway) {
   gateway.chat().reply(thinking("Easy.").text("Hello there."));
   gateway.chat().when(user_says("weather")).reply(tool_call("get_weather", {{"city", "Paris"}}));
@@ -49,7 +49,7 @@ inline std::string replaced(std::string text, const std::string& part, const std
   return text.replace(at, part.size(), by);
 }
 
-/// Returns an event for each delta, the last one with its finish_reason. DELTA and FINISH in the form are placeholders.
+/// Returns an event for each delta. The last event has the finish_reason. DELTA and FINISH in `form` are placeholders.
 inline std::vector<std::string> events(const std::string& form, const std::vector<std::string>& deltas,
                                        const std::string& last_delta, const std::string& finish_reason) {
   std::vector<std::string> all;
@@ -58,7 +58,7 @@ inline std::vector<std::string> events(const std::string& form, const std::vecto
   return all;
 }
 
-/// Returns the deltas of the tool call. Profiles differ only in the first.
+/// Returns the deltas of the tool call. Profiles differ only in the first delta.
 inline std::vector<std::string> call_deltas(const std::string& first) {
   return {first,
           R"({"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{)"
@@ -70,7 +70,7 @@ inline std::vector<std::string> call_deltas(const std::string& first) {
           R"({"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]})"};
 }
 
-TEST_CASE("the documented profile, to the byte: plain, streamed with usage, and a streamed tool call") {
+TEST_CASE("the bytes of the documented profile: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::documented)};
   script(on.gateway);
   CHECK(on.chat() == R"(
@@ -124,7 +124,7 @@ data: [DONE]
   CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
-TEST_CASE("the openai profile, to the byte: plain, streamed with usage, and a streamed tool call") {
+TEST_CASE("the bytes of the openai profile: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::openai)};
   script(on.gateway);
   CHECK(on.chat() ==
@@ -157,7 +157,7 @@ TEST_CASE("the openai profile, to the byte: plain, streamed with usage, and a st
   CHECK(on.stream(weather()) == golden_stream(call_events, openai_fields("req_rbzvbb7r1HzlfGiJQFidfenPXWS6AAyt")));
 }
 
-TEST_CASE("the dashscope profile, to the byte: plain, streamed with usage, and a streamed tool call") {
+TEST_CASE("the bytes of the dashscope profile: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::dashscope)};
   script(on.gateway);
   CHECK(on.chat() ==
@@ -188,7 +188,7 @@ TEST_CASE("the dashscope profile, to the byte: plain, streamed with usage, and a
   CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
-TEST_CASE("the deepseek profile, to the byte: plain, streamed with usage, and a streamed tool call") {
+TEST_CASE("the bytes of the deepseek profile: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::deepseek)};
   script(on.gateway);
   CHECK(on.chat() ==
@@ -220,7 +220,7 @@ TEST_CASE("the deepseek profile, to the byte: plain, streamed with usage, and a 
   CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
-TEST_CASE("the ends of connections, to the byte") {
+TEST_CASE("the bytes of replies to clients that want the connection closed or kept") {
   GoldenGateway on;
   script(on.gateway);
   const std::string body = chat_body().dump();

@@ -1,4 +1,4 @@
-// The head of a request (RFC 9112): valid and invalid fields, its maximum size, and bytes that are not HTTP.
+// The head of a request (RFC 9112): valid and invalid fields, the maximum size, and bytes that are not HTTP.
 
 #include <chrono>
 #include <cstddef>
@@ -25,14 +25,14 @@ using test_support::last_answer_to;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// The bytes of GET /v1/models with the gateway's key and these additional lines, each with its line end.
+/// Returns the bytes of GET /v1/models with the gateway's key and additional lines, which include their line ends.
 inline std::string list_models(const Gateway& gateway, const std::string& lines,
                                const std::string& version = "HTTP/1.1") {
   return "GET /v1/models " + version + "\r\n" + lines + "Authorization: Bearer " + gateway.api_key() + "\r\n\r\n";
 }
 
-/// The response to these bytes; checks that the gateway then closes the connection. Sends nothing else, so this
-/// exchange is the last in the journal.
+/// Sends these bytes on a new connection and returns the response. Checks that the gateway then closes the connection.
+/// Sends nothing else, so this exchange is the last in the journal.
 inline Response closing_answer_to(const Gateway& gateway, const std::string& bytes) {
   RawConnection connection(gateway);
   connection.send(bytes);
@@ -52,14 +52,14 @@ inline void check_refused(const Response& response, const std::string& why) {
 
 // --- Host, Transfer-Encoding, Connection -----------------------------------------------------------------------------
 
-TEST_CASE("HTTP/1.1 without Host is a 400, HTTP/1.0 is served") {
+TEST_CASE("HTTP/1.1 without Host gets a 400, HTTP/1.0 without Host is served") {
   Gateway gateway;
   check_refused(closing_answer_to(gateway, list_models(gateway, "")), "no Host field");
   CHECK(gateway.journal().last().decision() == Decision::Kind::malformed);
   CHECK(closing_answer_to(gateway, list_models(gateway, "", "HTTP/1.0")).status == 200);
 }
 
-TEST_CASE("two Host fields are a 400, even if they are equal") {
+TEST_CASE("two Host fields get a 400, even if they are equal") {
   Gateway gateway;
   for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
     CAPTURE(version);
@@ -70,7 +70,7 @@ TEST_CASE("two Host fields are a 400, even if they are equal") {
   }
 }
 
-TEST_CASE("an invalid Host is a 400; a name, an address, with a port or empty is served") {
+TEST_CASE("an invalid Host gets a 400; a name or an address, with or without a port, and an empty Host are served") {
   Gateway gateway;
   for (const std::string host : {"a b", "a/b", "user@a", "http://a/", "a?", "a#b", "a\"", "caf\xc3\xa9", "a\tb"}) {
     CAPTURE(host);
@@ -85,7 +85,7 @@ TEST_CASE("an invalid Host is a 400; a name, an address, with a port or empty is
   }
 }
 
-TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and later bytes are not served") {
+TEST_CASE("Transfer-Encoding in HTTP/1.0 gets a 400, and later bytes on the connection are ignored") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   for (const std::string lines : {"Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n",
@@ -99,7 +99,7 @@ TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and later bytes are not serve
   CHECK(gateway.journal().count() == 3);
 }
 
-TEST_CASE("a transfer coding other than a single chunked is a 501, and later bytes are not served") {
+TEST_CASE("any transfer coding except a single chunked gets a 501, and later bytes on the connection are ignored") {
   Gateway gateway;
   const std::vector<std::string> refused = {"Transfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, chunked\r\n",
                                             "Transfer-Encoding:\r\n",
@@ -120,7 +120,7 @@ TEST_CASE("a transfer coding other than a single chunked is a 501, and later byt
       200);
 }
 
-TEST_CASE("close counts in any Connection field and position") {
+TEST_CASE("a Connection field with close counts, among several fields and at any position") {
   Gateway gateway;
   for (const std::string lines :
        {"Connection: close\r\n", "Connection: keep-alive\r\nConnection: close\r\n",
@@ -137,7 +137,7 @@ TEST_CASE("close counts in any Connection field and position") {
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("keep-alive of HTTP/1.0 counts in any Connection field, unless another has close") {
+TEST_CASE("a Connection field with keep-alive counts in HTTP/1.0, unless another field has close") {
   Gateway gateway;
   RawConnection connection(gateway);
   const std::string kept =
@@ -152,7 +152,7 @@ TEST_CASE("keep-alive of HTTP/1.0 counts in any Connection field, unless another
 
 // --- Sizes -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a header of 100 KB is a 431 that the client can read") {
+TEST_CASE("a header of 100 KB gets a 431 that the client can read") {
   Gateway gateway;
   const Response response =
       last_answer_to(gateway, chat_head(gateway, {"x-large: " + std::string(100'000, 'x'), "Content-Length: 0"}));
@@ -161,7 +161,7 @@ TEST_CASE("a header of 100 KB is a 431 that the client can read") {
   CHECK(response.error_code() == "headers_too_large");
 }
 
-TEST_CASE("a thousand headers are a 431; a hundred are accepted, one more is not") {
+TEST_CASE("a hundred headers are accepted; 101 and a thousand headers get a 431") {
   Gateway gateway;
   const auto with_headers = [&](int count) {
     std::string text =
@@ -175,7 +175,7 @@ TEST_CASE("a thousand headers are a 431; a hundred are accepted, one more is not
   CHECK(last_answer_to(gateway, with_headers(1000)).status == 431);
 }
 
-TEST_CASE("a header line of 8,000 bytes is accepted, one byte more is a 431") {
+TEST_CASE("a header line of 8,000 bytes is accepted; one byte more gets a 431") {
   Gateway gateway;
   const std::string name = "x-long: ";
   const auto with_line_of = [&](std::size_t size) {
@@ -187,7 +187,7 @@ TEST_CASE("a header line of 8,000 bytes is accepted, one byte more is a 431") {
   CHECK(contains(refused.error_message(), "8001"));
 }
 
-TEST_CASE("the head's size limit is configurable, and exact to the byte") {
+TEST_CASE("the head's size limit can be changed and is exact to the byte") {
   Gateway gateway{Options{}.max_head(1024)};
   const auto with_size = [&](std::size_t size) {
     const std::string empty = head(gateway, "GET /v1/models HTTP/1.1", {"x: "});
@@ -204,7 +204,7 @@ TEST_CASE("the head's size limit is configurable, and exact to the byte") {
 
 // --- Headers ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("two Authorization headers are a 401, even if each is valid") {
+TEST_CASE("two Authorization headers get a 401, even if each is valid") {
   Gateway gateway;
   const Http http(gateway);
   const std::string valid = "Bearer " + gateway.api_key();
@@ -214,7 +214,7 @@ TEST_CASE("two Authorization headers are a 401, even if each is valid") {
   }
 }
 
-TEST_CASE("a scripted header with CR, LF or NUL is refused where it is written") {
+TEST_CASE("setting a reply's header with CR, LF or NUL throws") {
   Gateway gateway;
   for (const std::string& value :
        {std::string("a\r\nSet-Cookie: b"), std::string("a\nb"), std::string("a\rb"), std::string("a\0b", 3)}) {
@@ -228,7 +228,7 @@ TEST_CASE("a scripted header with CR, LF or NUL is refused where it is written")
   }
 }
 
-TEST_CASE("headers with a special meaning to other servers change nothing") {
+TEST_CASE("headers that other servers obey do not change the response") {
   Gateway gateway{Options{}.clock(ManualClock{})};
   const Http http = Http(gateway).keep_alive();
   const std::string expected = http.get("/v1/models").raw;
@@ -245,7 +245,7 @@ TEST_CASE("headers with a special meaning to other servers change nothing") {
     for (const char* value : {"text/html", "text/event-stream", ";;;", "a/b;q=7", ",", "/", "q=", "*/*;q=nonsense"})
       same_with("Accept", value);
   }
-  SUBCASE("nothing is compressed") {
+  SUBCASE("Accept-Encoding causes no compression") {
     for (const char* value : {"gzip", "br", "gzip, deflate, br, zstd", "*", "identity;q=0"})
       same_with("Accept-Encoding", value);
   }
@@ -254,14 +254,14 @@ TEST_CASE("headers with a special meaning to other servers change nothing") {
                              "Content-Encoding", "If-None-Match", "Sec-WebSocket-Key"})
       same_with(name, "1");
   }
-  SUBCASE("an upgrade is ignored") {
+  SUBCASE("Upgrade is ignored") {
     same_with("Upgrade", "websocket");
     same_with("Upgrade", "h2c");
     same_with("Connection", "Upgrade, HTTP2-Settings");
   }
 }
 
-TEST_CASE("a stream is not compressed, and arrives event by event, for any Accept-Encoding") {
+TEST_CASE("Accept-Encoding neither compresses a stream nor joins its events") {
   Gateway gateway;
   gateway.chat().reply("one two three");
   const Response response = Http(gateway).with_header("Accept-Encoding", "gzip, br").stream();
@@ -289,7 +289,7 @@ TEST_CASE("a header value may be empty or contain tabs and non-ASCII bytes; surr
   CHECK(headers.find("x-bytes") == "\xC3\xA8\xFF");
 }
 
-TEST_CASE("equal heads get equal verdicts, whatever came before") {
+TEST_CASE("equal heads get equal statuses, no matter which requests came before") {
   const auto heads = [](const Gateway& gateway) {
     std::vector<std::string> all;
     for (const std::string target : {"/v1/models", "/v1/models?a=%zz", "/%", "/%00", "/a%20b", "/v1//models", "/a?b#c",
@@ -315,7 +315,7 @@ TEST_CASE("equal heads get equal verdicts, whatever came before") {
       const std::size_t index = round == 1 ? again.size() - 1 - i : i;
       CAPTURE(again[index]);
       CHECK(answer_to(gateway, again[index]).status == first[index]);
-      // More than are kept, each different.
+      // These different heads are more than the gateway keeps verdicts for.
       const std::string id = "x-request-id: " + std::to_string(round * 1000 + i);
       CHECK(answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1", {id})).status == 200);
     }
@@ -323,7 +323,7 @@ TEST_CASE("equal heads get equal verdicts, whatever came before") {
 
 // --- Not HTTP --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a malformed request line is a 400 at once") {
+TEST_CASE("a malformed request line gets a 400 at once") {
   Gateway gateway;
   for (const std::string line :
        {"GET", "GET /v1/models", "GET  /v1/models HTTP/1.1", "GET /v1/models  HTTP/1.1", "GET /v1/models HTTP/1.1 ",
@@ -337,7 +337,7 @@ TEST_CASE("a malformed request line is a 400 at once") {
   }
 }
 
-TEST_CASE("an unsupported HTTP version is a 505 at once") {
+TEST_CASE("an unsupported HTTP version gets a 505 at once") {
   Gateway gateway;
   for (const std::string version : {"HTTP/0.9", "HTTP/1.2", "HTTP/2", "HTTP/2.0", "HTTP/3.0", "HTTP/1.10", "HTTP/x"}) {
     CAPTURE(version);
@@ -347,7 +347,7 @@ TEST_CASE("an unsupported HTTP version is a 505 at once") {
   }
 }
 
-TEST_CASE("a malformed header line is a 400 at once") {
+TEST_CASE("a malformed header line gets a 400 at once") {
   Gateway gateway;
   for (const std::string& line :
        {std::string("x-folded: one\r\n two"), std::string("x-folded: one\r\n\ttwo"), std::string(" x-first: 1"),
@@ -373,7 +373,7 @@ TEST_CASE("the recorded part of a malformed head ends with the offending byte") 
   }
 }
 
-TEST_CASE("lines that end in a bare LF or CR are a 400 at once") {
+TEST_CASE("lines that end in a bare LF or CR get a 400 at once") {
   Gateway gateway;
   const std::string key = "Authorization: Bearer " + gateway.api_key();
   for (const std::string& bytes :
@@ -387,14 +387,14 @@ TEST_CASE("lines that end in a bare LF or CR are a 400 at once") {
   }
 }
 
-TEST_CASE("NUL bytes in the target or as a request are a 400 at once") {
+TEST_CASE("NUL bytes in the target or as a request get a 400 at once") {
   Gateway gateway;
   CHECK(last_answer_to(gateway, head(gateway, std::string("GET /v1/models\0x HTTP/1.1", 25))).status == 400);
   CHECK(last_answer_to(gateway, std::string("\0", 1)).status == 400);
   CHECK(last_answer_to(gateway, std::string(5000, '\0')).status == 400);
 }
 
-TEST_CASE("HTTP/2, TLS and other protocols get an explaining error at once") {
+TEST_CASE("HTTP/2, TLS and other protocols get an error at once") {
   Gateway gateway;
   const std::string http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
   CHECK(last_answer_to(gateway, http2).status == 505);
@@ -406,7 +406,7 @@ TEST_CASE("HTTP/2, TLS and other protocols get an explaining error at once") {
   CHECK(last_answer_to(gateway, std::string("EHLO client.example\r\n\r\n")).status == 400);
 }
 
-TEST_CASE("malformed requests are refused before any other check, and change nothing") {
+TEST_CASE("malformed requests are refused before any other check and use up no limit and no forced failure") {
   Gateway gateway{Options{}.limit(1, 1h).max_body(10)};
   gateway.fail_next(service_unavailable());
   const Http http(gateway);
@@ -418,8 +418,8 @@ TEST_CASE("malformed requests are refused before any other check, and change not
   CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + "x\r\n").status == 400);
   for (const Exchange& exchange : gateway.journal().all()) CHECK(exchange.decision().kind == Decision::Kind::malformed);
   CHECK(gateway.journal().count() == 6);
-  CHECK(http.get("/v1/models").status == 503);  // still queued
-  CHECK(http.get("/v1/models").status == 200);  // still allowed, once
+  CHECK(http.get("/v1/models").status == 503);  // the forced failure is still queued
+  CHECK(http.get("/v1/models").status == 200);  // the limit still allows one request
   CHECK(http.get("/v1/models").status == 429);
 }
 

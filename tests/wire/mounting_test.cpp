@@ -1,5 +1,4 @@
-// A test's own operations in addition to the gateway's: which methods and paths may be mounted, the checks before a
-// handler, and its possible responses.
+// Operations that a test mounts: allowed methods and paths, the checks before a handler, and a handler's responses.
 
 #include <chrono>
 #include <memory>
@@ -46,7 +45,7 @@ TEST_CASE("a test's own list of models replaces the gateway's") {
   Gateway gateway;
   const Http http(gateway);
   gateway.on("GET", "/{any}/models", [](const ReceivedRequest&) { return "any"; });
-  CHECK(http.get("/v1/models").json()["object"] == "list");  // a path with a placeholder does not replace it
+  CHECK(http.get("/v1/models").json()["object"] == "list");  // the mounted path with a placeholder does not replace it
   gateway.on("GET", "/v1/models", [](const ReceivedRequest&) { return Json{{"data", Json::array()}}; });
   CHECK(http.get("/v1/models").body == R"({"data":[]})");
   CHECK(gateway.journal().last().decision().kind == Decision::Kind::handler);
@@ -60,7 +59,7 @@ TEST_CASE("a test's own list of models replaces the gateway's") {
   const std::string unknown = gateway.journal().last().summary();
   CHECK(unknown.find("GET /v1/models, ") != std::string::npos);
   CHECK(unknown.find("GET /v1/models") == unknown.rfind("GET /v1/models"));  // listed once
-  CHECK(http.chat().status == 200);                                          // existing operations are unchanged
+  CHECK(http.chat().status == 200);                                          // other operations are unchanged
 }
 
 TEST_CASE("a mounted operation has the same keys, permissions, limits and failures") {
@@ -99,7 +98,7 @@ TEST_CASE("a mounted operation has the same keys, permissions, limits and failur
   CHECK(calls == 4);
 }
 
-TEST_CASE("a segment in braces matches any one segment, and the handler gets the path as sent") {
+TEST_CASE("a segment in braces matches any single segment, and the handler gets the path as sent") {
   Gateway gateway;
   gateway.on("GET", "/v1/videos/{id}/frames/{number}",
              [](const ReceivedRequest& request) { return Json(request.path()); });
@@ -121,7 +120,7 @@ TEST_CASE("a segment in braces matches any one segment, and the handler gets the
   CHECK(http.get("/v1/videos/b/frames/2").status == 529);
 }
 
-TEST_CASE("a path without braces has priority over one with, in any order of mounting") {
+TEST_CASE("a path without braces has priority over a path with braces, in any order of mounting") {
   for (const bool literal_first : {false, true}) {
     Gateway gateway;
     const auto mount = [&](const std::string& path) {
@@ -135,7 +134,7 @@ TEST_CASE("a path without braces has priority over one with, in any order of mou
   }
 }
 
-TEST_CASE("a wrong method at a mounted path is a 405 that lists the mounted methods") {
+TEST_CASE("a wrong method at a mounted path gets a 405 that lists the mounted methods") {
   Gateway gateway;
   for (const std::string method : {"POST", "GET", "QUERY"})
     gateway.on(method, "/v1/files", [method](const ReceivedRequest&) { return Json(method); });
@@ -192,7 +191,7 @@ TEST_CASE("a handler may return any status, headers and body, or a failure") {
   CHECK(answer(HttpReply(422, Json("no"), "application/problem+json")).body == "\"no\"");
 }
 
-TEST_CASE("invalid operations are refused where they are written") {
+TEST_CASE("mounting an invalid operation throws") {
   Gateway gateway;
   const OperationHandler handler = [](const ReceivedRequest&) { return Json::object(); };
   for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{{"", "/v1/x"},
@@ -246,7 +245,7 @@ TEST_CASE("a handler's text is sent unchanged, with or without a status") {
   CHECK_THROWS_AS(HttpReply(600, Json::object()), GatewayError);
 }
 
-TEST_CASE("another method may be mounted at a path of the gateway, whose own methods stay") {
+TEST_CASE("mounting another method at a path of the gateway keeps the gateway's own methods") {
   Gateway gateway;
   gateway.on("DELETE", "/v1/models/{id}", [](const ReceivedRequest& request) {
     return Json{{"gone", request.path()}};
@@ -276,7 +275,7 @@ TEST_CASE("a path of a disabled default operation may be mounted") {
   CHECK(Http(gateway).get("/v1/models/mock-model").body == "mine");
 }
 
-TEST_CASE("an operation's response can have the faults and waits of a raw reply") {
+TEST_CASE("a mounted operation's response can have the faults and waits of a raw reply") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const std::string text = "0123456789";

@@ -1,4 +1,4 @@
-// The body of a request: its maximum size, its length or chunks, and when the client sends it.
+// The body of a request: the maximum size, Content-Length, chunks, and 100 Continue.
 
 #include <chrono>
 #include <cstddef>
@@ -50,7 +50,7 @@ TEST_CASE("a client that sends 20 MB reads its 413 while it is still sending") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a client that reads only after sending 20 MB still finds its 413") {
+TEST_CASE("a client that reads only after it has sent 20 MB gets its 413") {
   Gateway gateway;
   const std::size_t size = std::size_t{20} << 20;
   RawConnection connection(gateway);
@@ -61,7 +61,7 @@ TEST_CASE("a client that reads only after sending 20 MB still finds its 413") {
   CHECK(connection.receive_all().end == End::fin);
 }
 
-TEST_CASE("a body announced as too large is refused before it is sent, without a 100") {
+TEST_CASE("a body whose announced length is too large gets a 413 instead of 100") {
   Gateway gateway;
   const Response response = last_answer_to(
       gateway,
@@ -84,12 +84,12 @@ TEST_CASE("a body of 16 MiB is accepted") {
   Gateway gateway;
   std::string body = chat_body().dump();
   body.resize(std::size_t{16} << 20, ' ');
-  // With sanitizers and other load, this is the slowest request here.
+  // This request may take long with sanitizers and other load.
   CHECK(Http(gateway).with_timeout(60s).post(chat_path, body).status == 200);
   CHECK(gateway.journal().last().body().size() == body.size());
 }
 
-TEST_CASE("a body that is too large is a 413 only if its request would be served") {
+TEST_CASE("a too large body gets a 413 only if the request's key, path and method are valid") {
   Gateway gateway{Options{}.max_body(10)};
   const std::string body(11, 'x');
   const Http http(gateway);
@@ -116,12 +116,12 @@ TEST_CASE("a chunked body is accepted with extensions and trailers, and recorded
   CHECK(exchange.body() == body);
   CHECK(exchange.chat().last_user_text() == "in chunks");
   CHECK(contains(exchange.raw(), framed));
-  // The trailer belongs to the body: the next request is read correctly.
+  // The trailer belongs to the body, so the next request is read correctly.
   connection.send(Http(gateway).format("GET", "/v1/models"));
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("a chunked body may come in single bytes, each a chunk and each a write") {
+TEST_CASE("a chunked body may have chunks of one byte and arrive byte by byte") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   RawConnection connection(gateway);
@@ -134,7 +134,7 @@ TEST_CASE("a chunked body may come in single bytes, each a chunk and each a writ
   CHECK(gateway.journal().last().body() == body);
 }
 
-TEST_CASE("an invalid chunk size is a 400") {
+TEST_CASE("an invalid chunk size gets a 400") {
   Gateway gateway;
   for (const std::string size : {"xyz", "", " 5", "-5", "+5", "0x5", "5g", ";a=b", "1FFFFFFFFFFFFFFFF"}) {
     CAPTURE(size);
@@ -146,7 +146,7 @@ TEST_CASE("an invalid chunk size is a 400") {
   }
 }
 
-TEST_CASE("chunks that are too large, alone or in total, are a 413 about the size, not the framing") {
+TEST_CASE("chunks that are too large, alone or in total, get a 413 about the size") {
   Gateway gateway{Options{}.max_body(100)};
   const std::string full = as_chunk(std::string(100, 'x'));
   for (const std::string& chunks :
@@ -160,12 +160,12 @@ TEST_CASE("chunks that are too large, alone or in total, are a 413 about the siz
     CHECK(response.error_code() == "body_too_large");
     CHECK(response.error_message() == "the body has more than 100 bytes");
   }
-  // The whole body is read, and it is invalid JSON.
+  // These bodies have the maximum size. They are read completely and refused as invalid JSON.
   for (const std::string& chunks : {full, as_chunk(std::string(60, 'x')) + as_chunk(std::string(40, 'x'))})
     CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks + "0\r\n\r\n").status == 400);
 }
 
-TEST_CASE("a chunk without its line end, an endless size line and an endless trailer are a 400") {
+TEST_CASE("a chunk without its line end, an endless size line and an endless trailer get a 400") {
   Gateway gateway;
   std::string trailer = "0\r\n";
   for (int i = 0; i < 1000; ++i) trailer += "x-" + std::to_string(i) + ": y\r\n";
@@ -178,7 +178,7 @@ TEST_CASE("a chunk without its line end, an endless size line and an endless tra
   }
 }
 
-TEST_CASE("an invalid trailer line is a 400, and later bytes are not served") {
+TEST_CASE("an invalid trailer line gets a 400, and later bytes on the connection are ignored") {
   Gateway gateway;
   const std::string models = Http(gateway).format("GET", "/v1/models");
   const std::string chunk = as_chunk(chat_body().dump());
@@ -201,7 +201,7 @@ TEST_CASE("an invalid trailer line is a 400, and later bytes are not served") {
   }
 }
 
-TEST_CASE("a chunked body that ends too early is no exchange") {
+TEST_CASE("a chunked body that ends too early leaves no exchange") {
   Gateway gateway;
   for (const std::string chunks :
        {"", "5", "5\r\nhel", "5\r\nhello", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "0\r\nx-trailer: 1\r\n"}) {
@@ -220,7 +220,7 @@ TEST_CASE("a chunked body that ends too early is no exchange") {
 
 // --- Lengths ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("contradicting, repeated or non-numeric lengths of a body are a 400") {
+TEST_CASE("contradicting, repeated and non-numeric lengths of a body get a 400") {
   Gateway gateway;
   const std::vector<std::vector<std::string>> heads = {
       {"Content-Length: 5", "Transfer-Encoding: chunked"},
@@ -255,7 +255,7 @@ TEST_CASE("two equal Content-Length fields count as one") {
   CHECK(answer_to(gateway, chat_head(gateway, {length, length}) + body).status == 200);
 }
 
-TEST_CASE("a transfer coding other than chunked is a 501") {
+TEST_CASE("a transfer coding other than chunked gets a 501") {
   Gateway gateway;
   for (const std::string coding : {"gzip", "gzip, chunked", "identity", "chunked, chunked", ""}) {
     CAPTURE(coding);
@@ -268,7 +268,7 @@ TEST_CASE("a transfer coding other than chunked is a 501") {
             .status == 501);
 }
 
-TEST_CASE("a POST without Content-Length has an empty body, which is invalid JSON") {
+TEST_CASE("a POST without Content-Length counts as an empty body and gets a 400") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (int i = 0; i < 2; ++i) {
@@ -276,7 +276,7 @@ TEST_CASE("a POST without Content-Length has an empty body, which is invalid JSO
     const Response response = connection.receive_response();
     CHECK(response.status == 400);
     CHECK(response.error_code() == "invalid_json");
-    CHECK_FALSE(response.has("Connection"));  // valid HTTP: the connection stays open
+    CHECK_FALSE(response.has("Connection"));  // the request was valid HTTP, so the connection stays open
   }
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("a GET with a body is served, and so is the next request") {
 
 // --- Expect ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that waits for 100 gets it, sends its body and gets its response") {
+TEST_CASE("a client that waits for 100 gets the 100, sends its body and gets its response") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   for (const std::string& framing :
@@ -308,7 +308,7 @@ TEST_CASE("a client that waits for 100 gets it, sends its body and gets its resp
   }
 }
 
-TEST_CASE("no 100 is sent if the body is already there or not announced, or to HTTP/1.0") {
+TEST_CASE("no 100 is sent if the body has already arrived or is not announced, or to an HTTP/1.0 client") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string length = "Content-Length: " + std::to_string(body.size());
@@ -321,7 +321,7 @@ TEST_CASE("no 100 is sent if the body is already there or not announced, or to H
   CHECK(old_client.receive_response().status == 200);
 }
 
-TEST_CASE("100 is never sent without a request for it") {
+TEST_CASE("no 100 is sent unless the client asks for it") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string length = "Content-Length: " + std::to_string(body.size());
@@ -334,7 +334,7 @@ TEST_CASE("100 is never sent without a request for it") {
   }
 }
 
-/// Sends a head that waits for 100 Continue, and checks that the final response comes instead.
+/// Sends a head with Expect: 100-continue, and checks that the final response comes instead of 100.
 Response check_refused_at_its_head(Gateway& gateway, const std::string& sent) {
   RawConnection connection(gateway);
   connection.send(sent);
@@ -378,11 +378,11 @@ TEST_CASE("a request refused by its head gets its response instead of 100") {
   CHECK(asked("PUT /v1/chat/completions", valid).status == 405);
   CHECK(asked(chat, valid, "text/plain").error_code() == "unsupported_content_type");
   CHECK(asked(chat, valid, "application/json", "Content-Length: 99999999").status == 413);
-  // Each counts as one request of its key.
+  // A request that was refused by its head counts as one request of its key.
   CHECK(gateway.keys().find(reader.id).requests == 1);
 }
 
-TEST_CASE("failures after a valid key, and those that need the body, come after 100") {
+TEST_CASE("failures that need a valid key or the body come after 100") {
   Gateway gateway;
   const auto answer = [&](const std::string& type, const std::string& body) {
     RawConnection connection(gateway);
@@ -395,7 +395,7 @@ TEST_CASE("failures after a valid key, and those that need the body, come after 
   const std::string body = chat_body().dump();
   gateway.fail_next(server_error());
   CHECK(answer("application/json", body).status == 500);
-  CHECK(gateway.journal().last().body() == body);  // so a retry of it can be recognized
+  CHECK(gateway.journal().last().body() == body);  // recorded, so that a retry can be recognized
   CHECK(answer("application/json", "{}").status == 400);
   CHECK(answer("application/x-www-form-urlencoded", body).status == 200);
   CHECK(answer("application/x-www-form-urlencoded", "a=b").status == 415);
@@ -404,7 +404,7 @@ TEST_CASE("failures after a valid key, and those that need the body, come after 
   CHECK(answer("application/json", body).status == 429);
 }
 
-TEST_CASE("a failure forced on an operation comes before its key check, even if the head is refused") {
+TEST_CASE("a failure forced on an operation comes before the key check, even without 100") {
   Gateway gateway;
   const std::string head = "POST " + std::string(chat_path) +
                            " HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\nContent-Length: 2\r\n"
@@ -416,7 +416,7 @@ TEST_CASE("a failure forced on an operation comes before its key check, even if 
   CHECK(gateway.journal().last().decision() == Decision::Kind::rejected);
 }
 
-TEST_CASE("a refusal at the head is a finding like others, with a similar path") {
+TEST_CASE("the finding for a request refused by its head names a similar path") {
   Gateway gateway;
   check_refused_at_its_head(gateway,
                             "POST /v1/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\n"
@@ -425,7 +425,7 @@ TEST_CASE("a refusal at the head is a finding like others, with a similar path")
   CHECK(contains(gateway.review().message(), "/v1/chat/completions is near: the base address ends with /v1 already"));
 }
 
-TEST_CASE("a mounted operation accepts a body of any type after 100") {
+TEST_CASE("a mounted operation accepts bodies of any type after 100") {
   Gateway gateway;
   gateway.on("POST", "/v1/audio", [](const ReceivedRequest& request) { return Json(request.body.size()); });
   for (const std::string type : {"audio/wav", "text/plain", "application/x-www-form-urlencoded"}) {
@@ -454,7 +454,7 @@ TEST_CASE("a request without a valid key is read completely if it does not wait 
     const Response response = connection.receive_response();
     CHECK(response.status == 401);
     CHECK(gateway.journal().last().body() == body);
-    CHECK(response.header("Connection").empty());  // the next request can be read
+    CHECK(response.header("Connection").empty());  // the connection stays open for the next request
   }
 }
 

@@ -1,5 +1,5 @@
-// The cost of one request: memory, which the limits of body and head bound for any framing, and time, however steadily
-// its bytes arrive. What the journal keeps counts against the journal's own limit.
+// Limits on the memory and time of one request, with any framing and any pace of the client. Also tests what counts
+// against the journal's byte limit.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@
 
 namespace request_limits_test {
 
-/// The largest allocation of this program, and the number of allocations of at least `counted_from` bytes.
+/// The largest allocation of this program in bytes, and the number of allocations of at least `counted_from` bytes.
 std::atomic<std::size_t> largest{0};
 std::atomic<std::size_t> counted_from{std::size_t(-1)};
 std::atomic<std::size_t> counted{0};
@@ -35,7 +35,7 @@ void note(std::size_t size) {
 
 }  // namespace request_limits_test
 
-// If a sanitizer has its own operators, as all of clang's and g++'s address sanitizer have, nothing is counted.
+// Counts nothing with sanitizers that define operator new: those of clang, and g++'s address sanitizer.
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define REQUEST_LIMITS_TEST_NOTES_NOTHING
@@ -75,7 +75,7 @@ std::size_t held(const Exchange& exchange) { return exchange.raw().size() + exch
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("chunk extensions count: beyond a request's limit they are a 413") {
+TEST_CASE("chunk extensions count against a request's limit, beyond which they get a 413") {
   const std::size_t max_body = 64 << 10;
   const std::size_t bound = (64 << 10) + 2 * max_body + (64 << 10);
   Gateway gateway{Options{}.max_body(max_body)};
@@ -90,7 +90,7 @@ TEST_CASE("chunk extensions count: beyond a request's limit they are a 413") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("trailers count: beyond a request's limit they are a 413") {
+TEST_CASE("trailers count against a request's limit, beyond which they get a 413") {
   Gateway gateway{Options{}.max_body(1024)};
   std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + "0\r\n";
   for (int i = 0; i < 90; ++i) request += "x: " + std::string(4000, 'y') + "\r\n";
@@ -107,7 +107,7 @@ TEST_CASE("a chunked body may have 32 KiB of framing, and not a byte more") {
   body += std::string(max_body - body.size(), ' ');
   for (const std::size_t excess : {std::size_t{0}, std::size_t{1}}) {
     CAPTURE(excess);
-    // One chunk, then a trailer up to the limit.
+    // The body has one chunk and a trailer that reaches the limit.
     std::string framed = hexadecimal(body.size()) + "\r\n" + body + "\r\n0\r\n";
     std::size_t left = max_body + 32768 + excess - framed.size() - 2;
     for (; left > 4000; left -= 4000) framed += "x: " + std::string(4000 - 5, 'y') + "\r\n";
@@ -119,10 +119,10 @@ TEST_CASE("a chunked body may have 32 KiB of framing, and not a byte more") {
   }
 }
 
-TEST_CASE("the largest chunked body needs memory once, not three times, while it is read") {
+TEST_CASE("reading the largest chunked body needs its memory only once") {
   const std::size_t max_body = 3 << 20;
   Gateway gateway{Options{}.max_body(max_body)};
-  // Many short texts: a long one would add the JSON parser's own memory.
+  // The body has many short texts, because a long text would add memory of the JSON parser.
   Json messages = Json::array();
   for (int i = 0; i < 2900; ++i) messages.push_back({{"role", "user"}, {"content", std::string(1000, 'x')}});
   std::string body = chat_body({{"messages", messages}}).dump();
@@ -144,7 +144,7 @@ TEST_CASE("the largest chunked body needs memory once, not three times, while it
   CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() < 2 * max_body + (64 << 10));
 }
 
-TEST_CASE("a chunked body of any size needs and counts as much memory as it has bytes") {
+TEST_CASE("a chunked body of any size counts with its own bytes and those of its framing") {
   Gateway gateway;
   for (const std::size_t size : {std::size_t{200'000}, std::size_t{300'000}, std::size_t{500'000}}) {
     CAPTURE(size);
@@ -160,7 +160,7 @@ TEST_CASE("a chunked body of any size needs and counts as much memory as it has 
   }
 }
 
-TEST_CASE("a chunk of any representable size is a 413 if there is no limit for bodies") {
+TEST_CASE("without a body limit a chunk of the largest representable size gets a 413") {
   Gateway gateway{Options{}.max_body(std::size_t(-1))};
   RawConnection connection(gateway);
   connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + "FFFFFFFFFFFFFFFF\r\nx\r\n");
@@ -169,7 +169,7 @@ TEST_CASE("a chunk of any representable size is a 413 if there is no limit for b
 
 TEST_CASE("a client that pipelines requests does not increase the gateway's memory") {
   Gateway gateway{Options{}.journal_limits(10, 1 << 20)};
-  // The size has no common factor with the read size, so requests hardly ever end at the end of a read.
+  // The request's size and the read size have no common factor, so a request hardly ever ends at the end of a read.
   const Http http = Http(gateway).with_header("x", std::string(4000, 'x'));
   const std::size_t rest = 8191 - http.with_header("y", "").format("GET", "/v1/models").size();
   const std::string request = http.with_header("y", std::string(rest, 'y')).format("GET", "/v1/models");
@@ -205,15 +205,15 @@ TEST_CASE("the record of a request for verify() contains no copy of its body") {
   CHECK(copies(Unmatched::fails_verification) == copies(Unmatched::allowed));
 }
 
-TEST_CASE("the journal counts everything that it keeps of a request, including key description and fault reply") {
+TEST_CASE("the journal's byte limit counts key descriptions and replies of connection faults") {
   const std::string large(100'000, 'x');
-  SUBCASE("the description of its key") {
+  SUBCASE("the description of a request's key") {
     Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
     const Http http = Http(gateway).with_key(gateway.keys().create(large).secret);
     for (int i = 0; i < 20; ++i) CHECK(http.chat().status == 200);
     CHECK(gateway.journal().evicted() >= 9);
   }
-  SUBCASE("the reply of the fault on its connection") {
+  SUBCASE("the reply of the fault on a request's connection") {
     Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
     for (int i = 0; i < 20; ++i) {
       gateway.next_connection(reply_before_body(failure(413, "no", large)));
@@ -223,7 +223,7 @@ TEST_CASE("the journal counts everything that it keeps of a request, including k
   }
 }
 
-TEST_CASE("the journal counts everything that it keeps of an exchange") {
+TEST_CASE("the journal's byte limit counts everything that it keeps of an exchange") {
   const std::string large(6'000, 'x');
   const auto sum = [](const std::vector<std::string>& texts) {
     std::size_t size = 0;
@@ -234,7 +234,7 @@ TEST_CASE("the journal counts everything that it keeps of an exchange") {
   const auto head_of = [](const Exchange& exchange) {
     return mock_gateway::detail::Access::record(exchange).raw_head.capacity();
   };
-  // A name, a function that makes exchanges with one large part, and the size of that part.
+  // A kind of data, a function that makes an exchange with much of it, and the size of that data in an exchange.
   struct Row {
     std::string what;
     std::function<void(Gateway&, const Http&)> ask;
@@ -271,7 +271,7 @@ TEST_CASE("the journal counts everything that it keeps of an exchange") {
          http.chat();
        },
        [](const Exchange& exchange) {
-         std::size_t size = exchange.decision().detail.size();  // describes the connections in text
+         std::size_t size = exchange.decision().detail.size();  // the text that describes the conditions
          for (const NearMiss& near : exchange.near_misses())
            for (const NearMiss::Condition& condition : near.conditions)
              size += sizeof condition + condition.expected.size() + condition.actual.size();
@@ -296,7 +296,7 @@ TEST_CASE("the journal counts everything that it keeps of an exchange") {
       REQUIRE(gateway.journal().wait_until_idle(5s));
       size += row.size(gateway.journal().last());
     }
-    CHECK(size > 2 * bytes);  // otherwise the row shows nothing
+    CHECK(size > 2 * bytes);  // otherwise nothing would be evicted
     size = 0;
     for (const Exchange& exchange : gateway.journal().all()) size += row.size(exchange);
     CHECK(size <= bytes);
@@ -307,7 +307,7 @@ TEST_CASE("the journal counts everything that it keeps of an exchange") {
 
 // --- Time ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a head that arrives steadily but too slowly is a 408") {
+TEST_CASE("a head that arrives steadily but too slowly gets a 408") {
   Gateway gateway{Options{}.head_timeout(300ms)};
   RawConnection connection(gateway);
   connection.send("GET /v1/models HTTP/1.1\r\nHost: gateway\r\nx: ");
@@ -322,21 +322,21 @@ TEST_CASE("a head that arrives steadily but too slowly is a 408") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("the time of a head starts at its first byte, not at the connection or the previous request") {
+TEST_CASE("the timeout of a head starts at its first byte, not at the connection or the previous request") {
   Gateway gateway{Options{}.head_timeout(3s)};
   const std::string request = Http(gateway).format("GET", "/v1/models");
   RawConnection connection(gateway);
   connection.send(request);
   CHECK(connection.receive_response().status == 200);
   CHECK_FALSE(connection.receive_until("x", 3200ms).found);
-  // In two parts, so that the gateway must wait for the second.
+  // Sends the request in two parts, so that the gateway must wait for the second part.
   connection.send(request.substr(0, 20));
   CHECK_FALSE(connection.receive_until("x", 100ms).found);
   connection.send(request.substr(20));
   CHECK(connection.receive_response().status == 200);
 }
 
-/// Sends a body byte by byte until a response arrives, for at most 20 s.
+/// Sends a body byte by byte until a response arrives, for at most 20 s. Returns whether a response arrived.
 bool is_answered_while_a_body_comes(const Gateway& gateway, RawConnection& connection, bool chunked) {
   connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
   bool answered = false;
@@ -347,7 +347,7 @@ bool is_answered_while_a_body_comes(const Gateway& gateway, RawConnection& conne
   return answered;
 }
 
-TEST_CASE("a body that arrives steadily but too slowly is a 408, plain or in chunks") {
+TEST_CASE("a body that arrives steadily but too slowly gets a 408, with Content-Length or in chunks") {
   Gateway gateway{Options{}.body_timeout(300ms)};
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
@@ -363,7 +363,7 @@ TEST_CASE("a body gets another second for each received 10 KiB") {
   Gateway gateway{Options{}.body_timeout(1ms)};
   const std::string body = chat_body(std::string(102'400, 'x')).dump();
   RawConnection connection(gateway);
-  // Together with its head: bytes received before the body is read count too.
+  // Sends the head and most of the body together, because bytes that arrive before the body is read count too.
   connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 102'400));
   const auto nothing = connection.receive_until("x", 2s);
   CHECK_FALSE(nothing.found);
@@ -377,7 +377,7 @@ TEST_CASE("a large body gives no extra time to later bodies on its connection") 
     CAPTURE(chunked);
     Gateway gateway{Options{}.body_timeout(300ms)};
     RawConnection connection(gateway);
-    // This gateway has a longer limit than the test waits for the next response.
+    // The large body gets more time than the test waits for the next response.
     const std::string large = chat_body(std::string(1 << 20, 'x')).dump();
     connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(large.size())}) + large);
     REQUIRE(connection.receive_response().status == 200);

@@ -1,4 +1,4 @@
-// The operation for a method and a path, and its content types.
+// Routing: the operation for a method and a path, and the content types that it accepts.
 
 #include <cstddef>
 #include <string>
@@ -25,7 +25,7 @@ using test_support::Response;
 
 // --- Methods and paths -----------------------------------------------------------------------------------------------
 
-TEST_CASE("HEAD is a 405 with Allow and without a body, and the next request works") {
+TEST_CASE("HEAD gets a 405 with Allow and without a body, and the next request works") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (const auto& [path, allow] : {std::pair<std::string, std::string>{"/v1/models", "GET"},
@@ -37,7 +37,7 @@ TEST_CASE("HEAD is a 405 with Allow and without a body, and the next request wor
     const Response refused = connection.receive_response(test_support::default_timeout, true);
     CHECK(refused.status == 405);
     CHECK(refused.header("Allow") == allow);
-    CHECK(std::stoi(refused.header("Content-Length")) > 0);  // of the body that GET would have (RFC 9110, 9.3.2)
+    CHECK(std::stoi(refused.header("Content-Length")) > 0);  // the length of the body for GET (RFC 9110, 9.3.2)
     CHECK(connection.receive_response().status == 200);
   }
   connection.send(head(gateway, "HEAD /v1/nothing HTTP/1.1") + Http(gateway).format("GET", "/v1/models"));
@@ -45,7 +45,7 @@ TEST_CASE("HEAD is a 405 with Allow and without a body, and the next request wor
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("OPTIONS and every other wrong method, known or not, is a 405 with Allow") {
+TEST_CASE("OPTIONS and every other wrong method, known or unknown, get a 405 with Allow") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const std::string method : {"OPTIONS", "GET", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PRI", "PROPFIND",
@@ -68,7 +68,7 @@ TEST_CASE("OPTIONS and every other wrong method, known or not, is a 405 with All
   CHECK(http.without_key().request("OPTIONS", chat_path).status == 401);
 }
 
-TEST_CASE("a path is used as sent: no trick reaches an operation") {
+TEST_CASE("a path is compared as sent, so encoded or redundant parts reach no operation") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const std::string path : {"//v1/models",
@@ -141,7 +141,7 @@ TEST_CASE("an absolute target is served like its path, for any host") {
   }
 }
 
-TEST_CASE("an absolute target without a host, with an invalid one, or with a user is a 400") {
+TEST_CASE("an absolute target without a host, with an invalid host or with a user gets a 400") {
   Gateway gateway;
   for (const std::string target : {"http:///v1/models", "http://:80/v1/models", "http://user@a/v1/models",
                                    "http://a\"/v1/models", "http://a#b/v1/models", "http://"}) {
@@ -156,7 +156,7 @@ TEST_CASE("an absolute target without a host, with an invalid one, or with a use
   }
 }
 
-TEST_CASE("the gateway is no proxy: targets of other schemes are unknown paths") {
+TEST_CASE("the gateway is not a proxy: targets with other schemes are unknown paths") {
   Gateway gateway;
   for (const std::string target : {"https://127.0.0.1/v1/models", "ftp://a/v1/models", "http:/v1/models", "http:a"}) {
     CAPTURE(target);
@@ -168,7 +168,7 @@ TEST_CASE("the gateway is no proxy: targets of other schemes are unknown paths")
   CHECK(Http(gateway).request("CONNECT", "example.org:443").status == 404);
 }
 
-TEST_CASE("a path of 8,000 characters is looked up, a longer one is a 414") {
+TEST_CASE("a path of 8,000 characters is looked up, a longer path gets a 414") {
   Gateway gateway;
   const Http http(gateway);
   const auto path_of = [](std::size_t size) { return "/v1/" + std::string(size - 4, 'x'); };
@@ -188,7 +188,7 @@ TEST_CASE("a path of 8,000 characters is looked up, a longer one is a 414") {
   CHECK(http.get(query + "q").status == 414);
 }
 
-TEST_CASE("the query does not select the operation, and is recorded") {
+TEST_CASE("the query is recorded but does not affect the choice of the operation") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const std::string query :
@@ -211,7 +211,7 @@ TEST_CASE("a model's id may be percent-encoded, and a malformed escape is an unk
     CHECK(http.get("/v1/models/" + id).json()["id"] == "team/model a");
   }
   CHECK(http.get("/v1/models/100%25").json()["id"] == "100%");
-  CHECK(http.get("/v1/models/100%").json()["id"] == "100%");  // not an escape: used literally
+  CHECK(http.get("/v1/models/100%").json()["id"] == "100%");  // used literally, because it is not an escape
   CHECK(http.get("/v1/models/team/model%20a").error_code() == "unknown_path");
   for (const std::string id : {"%", "%2", "%zz", "%2Gx", "%00", "%ff", "%C3%28", "team+model", ".", ".."}) {
     CAPTURE(id);
@@ -223,7 +223,7 @@ TEST_CASE("a model's id may be percent-encoded, and a malformed escape is an unk
 
 // --- Content types ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("the content type is JSON, missing, or one that an option accepts; else a 415") {
+TEST_CASE("a content type other than JSON gets a 415 unless it is missing or an option accepts it") {
   const std::string json = chat_body().dump();
   struct Row {
     const char* type;
@@ -274,7 +274,7 @@ TEST_CASE("the content type is JSON, missing, or one that an option accepts; els
   }
 }
 
-TEST_CASE("a form without JSON is a 415, JSON that is no chat request a 400") {
+TEST_CASE("a form content type gets a 415 for a form, and a 400 for JSON that is not a chat request") {
   Gateway gateway;
   const Http http = Http(gateway).with_content_type("application/x-www-form-urlencoded");
   CHECK(http.post(chat_path, "model=mock-model&messages=Hi").status == 415);
