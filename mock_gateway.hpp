@@ -4901,9 +4901,9 @@ class Wake {
 class Pending {
  public:
   virtual ~Pending() = default;
-  virtual bool over() = 0;
-  /// The longest real time until over() must be called again; empty: only a wake can end the wait.
-  virtual std::optional<Duration> look_again_in() = 0;
+  virtual bool is_over() = 0;
+  /// The longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
   /// Whether the wait ended by the real-time guard of a manual clock or gate, instead of by the test.
@@ -4965,8 +4965,8 @@ class ClockWait final : public Pending {
   ClockWait(const ClockWait&) = delete;
   ClockWait& operator=(const ClockWait&) = delete;
 
-  MOCK_GATEWAY_INLINE bool over() override;
-  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool is_over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> recheck_in() override;
   MOCK_GATEWAY_INLINE bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
 
@@ -4993,7 +4993,7 @@ class Acknowledgement {
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
   /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
-  Duration look_again_in() const;
+  Duration recheck_in() const;
 
  private:
   static std::atomic<int>& count();
@@ -5009,8 +5009,8 @@ class GateWait final : public Pending {
   GateWait(const GateWait&) = delete;
   GateWait& operator=(const GateWait&) = delete;
 
-  MOCK_GATEWAY_INLINE bool over() override;
-  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool is_over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
 
  private:
@@ -7390,7 +7390,8 @@ class HidingStubs {
 
   std::vector<Term> terms_of(const StubPlan& plan);
   /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
-  void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
+  void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+              std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
@@ -7672,24 +7673,24 @@ class Outlet {
  public:
   enum class Ending { keep_alive, close, reset };
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
-  enum class OnClientClosed { go_on, give_up };
+  enum class OnClientClosed { ignore, give_up };
 
   /// The state of a wait. `not_yet`: the outlet knows when to look again.
-  enum class Look { over, given_up, not_yet };
+  enum class WaitState { done, given_up, not_yet };
 
   virtual ~Outlet() = default;
 
   /// Writes as many bytes as possible without blocking. Empty if the client has gone or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
   /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
-  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  virtual WaitState check_wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   /// Whether more bytes can be written. Gives up if the client does not read.
-  virtual Look look_for_room() = 0;
+  virtual WaitState check_room() = 0;
   /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read.
-  virtual Look look_for_delivery() = 0;
+  virtual WaitState check_delivery() = 0;
   /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
   /// answer shows whether it still reads. Gives up also if the gateway stops.
-  virtual Look look_for_last_bytes() = 0;
+  virtual WaitState check_last_bytes() = 0;
   /// Whether the client's kernel has received all written bytes, as far as the system can tell.
   virtual bool delivered() const { return true; }
   /// Whether all written bytes were sent, as far as the system can tell.
@@ -7812,10 +7813,10 @@ class EitherOf final : public Pending {
  public:
   EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
 
-  bool over() override { return one_.over() || other_.over(); }
-  std::optional<Duration> look_again_in() override {
-    const std::optional<Duration> one = one_.look_again_in();
-    const std::optional<Duration> other = other_.look_again_in();
+  bool is_over() override { return one_.is_over() || other_.is_over(); }
+  std::optional<Duration> recheck_in() override {
+    const std::optional<Duration> one = one_.recheck_in();
+    const std::optional<Duration> other = other_.recheck_in();
     return one && other ? std::min(*one, *other) : one ? one : other;
   }
   bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
@@ -7830,8 +7831,8 @@ class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
 
-  bool over() override { return limit_ && left() <= Duration{0}; }
-  std::optional<Duration> look_again_in() override {
+  bool is_over() override { return limit_ && left() <= Duration{0}; }
+  std::optional<Duration> recheck_in() override {
     return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
   }
   bool needs_wake() const override { return false; }
@@ -7852,12 +7853,12 @@ class BetweenWrites final : public Pending {
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
-  bool over() override {
+  bool is_over() override {
     if (is_vain()) return true;
     const std::optional<bool> read = outlet_.was_read();
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
-  std::optional<Duration> look_again_in() override {
+  std::optional<Duration> recheck_in() override {
     // Polls, because no event reports that a client reads. Most read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
@@ -7907,12 +7908,12 @@ class WriteQueue {
   /// Ends the head, an event, or bytes between events.
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
-  void leave();
+  void flush_before_wait();
   void flush();
 
   bool has_writes() const { return !units_.empty(); }
   /// Passes pending writes to the connection, as far as it accepts them.
-  Outlet::Look hand_over();
+  Outlet::WaitState hand_over();
   void forget();
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
@@ -7942,7 +7943,7 @@ class WriteQueue {
   /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
-  Outlet::Look pause_before(Unit& unit);
+  Outlet::WaitState pause_before(Unit& unit);
   void publish();
 
   const Writes& writes_;
@@ -7979,7 +7980,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
 /// exchange's timeline, so delays never add up.
 /// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
-/// A step that must wait stays next until go_on() is called again.
+/// A step that must wait stays next until advance() is called again.
 class Delivery {
  public:
   enum class Result {
@@ -8011,7 +8012,7 @@ class Delivery {
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
-  std::optional<Result> go_on();
+  std::optional<Result> advance();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
@@ -8023,7 +8024,7 @@ class Delivery {
   using Sent = WriteQueue::Sent;
 
   /// In order. An answer in one piece has `body` instead of `stream` to `done`.
-  enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
+  enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
@@ -8031,13 +8032,13 @@ class Delivery {
       clock.emplace(timeline, moment, purpose);
       either.emplace(*clock, other);
     }
-    void end_look() {
+    void end_check() {
       either.reset();
       clock.reset();
     }
     void wait_without_pings(Timeline& timeline) {
       is_last = true;
-      if (!gate->over()) timeline.settle();
+      if (!gate->is_over()) timeline.settle();
     }
 
     delivery::RealTimeLimit guard;
@@ -8070,7 +8071,7 @@ class Delivery {
       end_of_body,
       open_stream,  // waits for the client to close the stream
       all_handed_over,
-      leave,
+      flush_before_wait,
       announce_last_bytes,
       // Faults. `number` is the index in the plan.
       strike,          // the faults of `trigger`, from index `number` on
@@ -8083,10 +8084,10 @@ class Delivery {
       moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,  // marks the end of a wait for the client
-      delivery,     // until the client's kernel has received everything written
-      last_bytes,   // until it has received the last bytes
-      done_left,    // until it has `[DONE]`, which no client can read from the gateway's send queue
+      client_left,       // marks the end of a wait for the client
+      await_delivery,    // until the client's kernel has received everything written
+      await_last_bytes,  // until it has received the last bytes
+      done_left,         // until it has `[DONE]`, which no client can read from the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -8120,7 +8121,7 @@ class Delivery {
   void begin_stage();
   /// Performs the next step or begins the next stage. Returns `not_yet` if the step must wait and all bytes before it
   /// have left.
-  Outlet::Look go_one_on();
+  Outlet::WaitState advance_one_step();
   void perform(const Step& step);
   /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
@@ -8175,10 +8176,10 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Sends the dialect's pings meanwhile, as look_at_gate() does. A wait until TimePoint::max() ends when the client
+  /// Sends the dialect's pings meanwhile, as check_gate() does. A wait until TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
-  Outlet::Look look_at_moment(Step& step);
-  Outlet::Look look_at_gate(Step& step);
+  Outlet::WaitState check_moment(Step& step);
+  Outlet::WaitState check_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
   /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
@@ -8468,7 +8469,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Transport limits, always in real time.
 struct ConnectionLimits {
   /// Budget of a connection until it is trusted.
-  struct Trial {
+  struct UntrustedBudget {
     /// From acceptance on, including reading, answering and waiting.
     Duration time;
     std::size_t bytes;
@@ -8486,7 +8487,7 @@ struct ConnectionLimits {
   /// Whether connections may use the descriptors reserved by Server::keep_descriptors.
   bool uses_kept_descriptors = false;
   /// Empty: every connection is trusted from the start.
-  std::optional<Trial> trial = std::nullopt;
+  std::optional<UntrustedBudget> untrusted = std::nullopt;
 };
 
 /// A client connection: all reads, writes and waits, and how it is closed. Used by one thread at a time; stop_line()
@@ -8507,15 +8508,15 @@ class Connection final : public Outlet {
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
   /// When to serve this connection again at the latest, even without socket events.
-  std::chrono::steady_clock::time_point look_again_at() const;
+  std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
-  void trust() { trial_.reset(); }
+  void trust() { untrusted_.reset(); }
 
-  // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
+  // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
   /// The same without blocking.
-  std::optional<Arrival> look_for_request();
+  std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
   /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
@@ -8549,10 +8550,10 @@ class Connection final : public Outlet {
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
-  MOCK_GATEWAY_INLINE Look look(Pending& pending, OnClientClosed on_client_closed) override;
-  MOCK_GATEWAY_INLINE Look look_for_room() override;
-  MOCK_GATEWAY_INLINE Look look_for_delivery() override;
-  MOCK_GATEWAY_INLINE Look look_for_last_bytes() override;
+  MOCK_GATEWAY_INLINE WaitState check_wait(Pending& pending, OnClientClosed on_client_closed) override;
+  MOCK_GATEWAY_INLINE WaitState check_room() override;
+  MOCK_GATEWAY_INLINE WaitState check_delivery() override;
+  MOCK_GATEWAY_INLINE WaitState check_last_bytes() override;
   MOCK_GATEWAY_INLINE void last_bytes_follow() override;
   bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
@@ -8564,7 +8565,7 @@ class Connection final : public Outlet {
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
   // Blocking calls.
-  /// Blocks until the event of the last look, or until look_again_at().
+  /// Blocks until the event of the last look, or until recheck_at().
   void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
@@ -8578,7 +8579,7 @@ class Connection final : public Outlet {
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
   void send_ending();
-  /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
   bool finish();
   bool is_finishing() const { return is_finishing_; }
@@ -8648,7 +8649,7 @@ class Connection final : public Outlet {
     std::optional<Acknowledgement> acknowledgement;  // only for delivery
   };
 
-  struct Trial {
+  struct UntrustedBudget {
     std::chrono::steady_clock::time_point end;
     std::size_t bytes;  // the rest of its byte budget
   };
@@ -8656,7 +8657,7 @@ class Connection final : public Outlet {
   /// Receives available bytes. Returns `timed_out` after `patience` without any.
   std::optional<Arrival> receive(Duration patience);
   bool has_request();
-  std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
+  std::chrono::steady_clock::time_point within_untrusted_time(std::chrono::steady_clock::time_point moment) const;
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool read_gap_is_over();
@@ -8664,14 +8665,14 @@ class Connection final : public Outlet {
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
-  Look look_at(Pending& pending, OnClientClosed on_client_closed);
+  WaitState check_pending(Pending& pending, OnClientClosed on_client_closed);
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
   /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
   /// Sets when to look again, at the latest. Returns `not_yet`.
-  Look not_yet(std::optional<Duration> look_again_in);
+  WaitState not_yet(std::optional<Duration> recheck_in);
   /// Changes of the socket since the last look.
-  sockets::Readiness news();
+  sockets::Readiness socket_changes();
   template <class Looking>
   bool wait_while(const Looking& looking);
   void note_peer_closed(bool is_reset);
@@ -8697,7 +8698,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
-  std::optional<Trial> trial_;
+  std::optional<UntrustedBudget> untrusted_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool is_finishing_ = false;
@@ -8716,7 +8717,7 @@ class Connection final : public Outlet {
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
   std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
-  bool has_news_ = true;           // the socket may have changed since the last look
+  bool may_have_changed_ = true;   // the socket may have changed since the last look
   std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
@@ -8806,7 +8807,7 @@ class RequestReader {
                 const Clock& clock, RefuseHead refuse_head);
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
-  bool go_on();
+  bool advance();
   /// The request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
@@ -8840,7 +8841,7 @@ class SkippedBody {
   SkippedBody& operator=(const SkippedBody&) = delete;
 
   /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
-  std::optional<bool> go_on();
+  std::optional<bool> advance();
 
  private:
   IncomingRequest head_;
@@ -9136,7 +9137,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class Reactor final : private Handoff {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
-  /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
+  /// after more bytes, a wake, or at Connection::recheck_at(). Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -9173,7 +9174,7 @@ class Reactor final : private Handoff {
     /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
-    std::chrono::steady_clock::time_point look_again_at{};
+    std::chrono::steady_clock::time_point recheck_at{};
     std::multimap<std::chrono::steady_clock::time_point, Session*>::iterator timer{};
     bool has_timer = false;
   };
@@ -9217,7 +9218,7 @@ class Reactor final : private Handoff {
   std::set<Session*> sessions_;
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
-  std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
+  std::multimap<Moment, Session*> timers_;  // each no later than its session's recheck_at
   std::size_t watched_ = 0;
   Moment waits_until_{};                 // the leader's timeout while it waits
   Moment vacant_since_ = Moment::max();  // since when no session is watched
@@ -9464,7 +9465,7 @@ class JournalState {
   void clear();
   /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  struct News {
+  struct Changes {
     /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
     /// The number of records published so far, for the next call.
@@ -9473,7 +9474,7 @@ class JournalState {
     std::uint64_t oldest = 0;
   };
   /// Returns the records published after the first `number`. The time depends only on their number.
-  News news(std::uint64_t number) const;
+  Changes changes_since(std::uint64_t number) const;
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
@@ -9818,7 +9819,7 @@ class AskedRequests {
   friend class AskedWait;
   static constexpr std::size_t most_remembered = 10'000;
 
-  void leave(std::uint64_t exchange);  // expects the mutex to be held
+  void remove(std::uint64_t exchange);  // expects the mutex to be held
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, AskedWait*> waiting_;
@@ -9838,8 +9839,8 @@ class AskedWait final : public Pending {
   AskedWait(const AskedWait&) = delete;
   AskedWait& operator=(const AskedWait&) = delete;
 
-  MOCK_GATEWAY_INLINE bool over() override;
-  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool is_over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
   /// The test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
@@ -10219,7 +10220,7 @@ class RunningExchange {
   /// Begins the exchange; called once, first. `position` is the request's number on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
   /// Continues the exchange. Returns whether it has ended; if not, the connection knows when to call it again.
-  bool go_on() noexcept;
+  bool advance() noexcept;
 
  private:
   struct Judgement;
@@ -11352,7 +11353,7 @@ class ClockState {
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
-  virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
+  virtual std::optional<Duration> recheck_in(ClockWait& wait) = 0;
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -11371,7 +11372,7 @@ class RealClockState : public ClockState {
   void begin(ClockWait&) override {}
   void end(ClockWait&) override {}
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max() && now() >= wait.deadline_; }
-  std::optional<Duration> look_again_in(ClockWait& wait) override {
+  std::optional<Duration> recheck_in(ClockWait& wait) override {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     return std::max(Duration{0}, wait.deadline_ - now());
   }
@@ -11437,7 +11438,7 @@ class ManualClockState final : public ClockState {
     return true;
   }
 
-  std::optional<Duration> look_again_in(ClockWait& wait) override {
+  std::optional<Duration> recheck_in(ClockWait& wait) override {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - wait.began_);
     return std::max(Duration{0}, guard_ - spent);
@@ -11670,9 +11671,9 @@ MOCK_GATEWAY_INLINE ClockWait::ClockWait(Timeline& timeline, TimePoint deadline,
 
 MOCK_GATEWAY_INLINE ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 
-MOCK_GATEWAY_INLINE bool ClockWait::over() { return timeline_.clock_->over(*this); }
+MOCK_GATEWAY_INLINE bool ClockWait::is_over() { return timeline_.clock_->over(*this); }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
+MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::recheck_in() { return timeline_.clock_->recheck_in(*this); }
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
@@ -11876,7 +11877,7 @@ MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
   return count;
 }
 
-MOCK_GATEWAY_INLINE Duration Acknowledgement::look_again_in() const {
+MOCK_GATEWAY_INLINE Duration Acknowledgement::recheck_in() const {
   // Most arrive at once, some after tens of milliseconds, the others when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
@@ -11900,7 +11901,7 @@ MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::sha
 
 MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
 
-MOCK_GATEWAY_INLINE bool GateWait::over() {
+MOCK_GATEWAY_INLINE bool GateWait::is_over() {
   if (acknowledgement_ && delivered_()) {
     acknowledgement_.reset();
     gate_->note_delivered(*this);
@@ -11908,10 +11909,10 @@ MOCK_GATEWAY_INLINE bool GateWait::over() {
   return gate_->over(*this);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
+MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::recheck_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   const Duration left = std::max(Duration{0}, gate_->guard() - spent);
-  return acknowledgement_ ? std::min(left, acknowledgement_->look_again_in()) : left;
+  return acknowledgement_ ? std::min(left, acknowledgement_->recheck_in()) : left;
 }
 
 MOCK_GATEWAY_INLINE void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
@@ -20207,7 +20208,7 @@ MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { r
 MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
-  if (!nodes_.empty()) look(0, terms, 0, plan.priority, found);
+  if (!nodes_.empty()) search(0, terms, 0, plan.priority, found);
   if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
   return found < added_++ ? std::make_optional(found) : std::nullopt;
 }
@@ -20224,8 +20225,8 @@ MOCK_GATEWAY_INLINE std::vector<HidingStubs::Term> HidingStubs::terms_of(const S
   return terms;
 }
 
-MOCK_GATEWAY_INLINE void HidingStubs::look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
-                       std::size_t& found) const {
+MOCK_GATEWAY_INLINE void HidingStubs::search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+                         std::size_t& found) const {
   const Node& here = nodes_[node];
   if (here.first >= found) return;
   const auto hider = std::lower_bound(here.hiders.begin(), here.hiders.end(), priority,
@@ -20234,7 +20235,7 @@ MOCK_GATEWAY_INLINE void HidingStubs::look(std::size_t node, const std::vector<T
   if (!here.has_children) return;
   for (std::size_t term = next; term < terms.size(); ++term) {
     const auto child = children_.find(hiding::edge(node, terms[term]));
-    if (child != children_.end()) look(child->second, terms, term + 1, priority, found);
+    if (child != children_.end()) search(child->second, terms, term + 1, priority, found);
   }
 }
 
@@ -21782,42 +21783,42 @@ MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& so
 
 // --- State machine ---
 
-MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
+MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
   while (!result_) {
-    Outlet::Look look = writes_.hand_over();
-    if (look == Outlet::Look::over) {
+    Outlet::WaitState state = writes_.hand_over();
+    if (state == Outlet::WaitState::done) {
       note_unhindered();
-      look = go_one_on();
+      state = advance_one_step();
     }
-    if (look == Outlet::Look::not_yet) {
+    if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
       if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
       return std::nullopt;
     }
     note_unhindered();
-    if (look == Outlet::Look::given_up) break_off();
+    if (state == Outlet::WaitState::given_up) break_off();
   }
   return result_;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Delivery::go_one_on() {
+MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::advance_one_step() {
   insert_at_ = steps_.size();
   if (steps_.empty()) {
     begin_stage();
-    return Outlet::Look::over;
+    return Outlet::WaitState::done;
   }
   Step& next = steps_.back();
   switch (next.kind) {
-    case Kind::moment: return look_at_moment(next);
-    case Kind::gate: return look_at_gate(next);
-    case Kind::delivery:
-    case Kind::last_bytes: {
-      const Outlet::Look look =
-          next.kind == Kind::delivery ? outlet_.look_for_delivery() : outlet_.look_for_last_bytes();
-      if (look == Outlet::Look::over) steps_.pop_back();
-      return look;
+    case Kind::moment: return check_moment(next);
+    case Kind::gate: return check_gate(next);
+    case Kind::await_delivery:
+    case Kind::await_last_bytes: {
+      const Outlet::WaitState state =
+          next.kind == Kind::await_delivery ? outlet_.check_delivery() : outlet_.check_last_bytes();
+      if (state == Outlet::WaitState::done) steps_.pop_back();
+      return state;
     }
-    default: perform(take_step()); return Outlet::Look::over;
+    default: perform(take_step()); return Outlet::WaitState::done;
   }
 }
 
@@ -21858,11 +21859,11 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
       if (progress_.log) progress_.log->end_body();
       return strike_now(Trigger::Kind::at_end, 0);
     case Stage::end:
-      next_stage_ = Stage::last_bytes;
+      next_stage_ = Stage::await_last_bytes;
       if (source_) announce_last_bytes();
       return end_body();
-    case Stage::last_bytes: next_stage_ = Stage::over; return add({Kind::last_bytes});
-    case Stage::over: result_ = Result::completed;
+    case Stage::await_last_bytes: next_stage_ = Stage::finished; return add({Kind::await_last_bytes});
+    case Stage::finished: result_ = Result::completed;
   }
 }
 
@@ -21884,11 +21885,11 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.leave();  // in a write by itself
+      if (event_.raw) writes_.flush_before_wait();  // in a write by itself
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
-      if (event_.raw) add({Kind::leave});
+      if (event_.raw) add({Kind::flush_before_wait});
       return;
     case Kind::event: return send_event(*step.event, step.is_last);
     case Kind::copy:
@@ -21922,7 +21923,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::all_handed_over:
       if (progress_.log) progress_.log->handed_over(writes_.written(), timeline_.now());
       return;
-    case Kind::leave: return writes_.leave();
+    case Kind::flush_before_wait: return writes_.flush_before_wait();
     case Kind::announce_last_bytes: return announce_last_bytes();
 
     case Kind::strike: return strike_now(step.trigger, step.count, step.number);
@@ -21937,13 +21938,13 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::done_left:
       if (!progress_.done || outlet_.has_left()) return;
       progress_.done_at = std::chrono::steady_clock::time_point::max();
-      add({Kind::delivery});
+      add({Kind::await_delivery});
       return add({Kind::done_delivered});
     case Kind::done_delivered: progress_.done_at = std::chrono::steady_clock::now(); return;
     case Kind::moment:
     case Kind::gate:
-    case Kind::delivery:
-    case Kind::last_bytes: return;  // handled by go_one_on()
+    case Kind::await_delivery:
+    case Kind::await_last_bytes: return;  // handled by advance_one_step()
 
     case Kind::half_closed:
       outlet_.end_sending();
@@ -22065,7 +22066,7 @@ MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_simply() {
-  if (event_.raw) writes_.leave();  // in a write by itself, here and below
+  if (event_.raw) writes_.flush_before_wait();  // in a write by itself, here and below
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -22073,7 +22074,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_simply() {
   if (event_.token) ++sent_.tokens;
   writes_.mark(sent_);
   writes_.end_part();
-  if (event_.raw) writes_.leave();
+  if (event_.raw) writes_.flush_before_wait();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool is_last) {
@@ -22257,7 +22258,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
     case Effect::Kind::half_close:
       announce_last_bytes();
       log_end(SentAnswer::Ending::half_closed);
-      add({Kind::delivery});
+      add({Kind::await_delivery});
       add({Kind::half_closed, fault});
       add({Kind::close});
       return add({Kind::end_by_fault});
@@ -22278,7 +22279,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
   log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
-  add({Kind::delivery});
+  add({Kind::await_delivery});
   add({ending == Outlet::Ending::reset ? Kind::reset : Kind::close});
   add({Kind::end_by_fault});
 }
@@ -22324,12 +22325,12 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
   add({Kind::client_left});
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
+MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
-    if (timeline_.now() < step.moment) writes_.leave();
-    return Outlet::Look::over;
+    if (timeline_.now() < step.moment) writes_.flush_before_wait();
+    return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
   const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
@@ -22343,12 +22344,12 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
       waiting.begin(timeline_, step.moment, purpose, waiting.guard);
   }
   const bool goes_on = has_end && !nothing_follows_;
-  const Outlet::Look look =
-      outlet_.look(*waiting.either, goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
-  if (look != Outlet::Look::over) return look;
-  const bool guard_is_over = waiting.guard.over();
+  const Outlet::WaitState state =
+      outlet_.check_wait(*waiting.either, goes_on ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::give_up);
+  if (state != Outlet::WaitState::done) return state;
+  const bool guard_is_over = waiting.guard.is_over();
   const bool clock_guard_expired = waiting.clock->guard_expired();
-  waiting.end_look();
+  waiting.end_check();
   if (waiting.is_for_ping && (guard_is_over || (clock_guard_expired && !has_end))) {
     waiting.is_last = true;
   } else if (waiting.is_for_ping && !clock_guard_expired) {
@@ -22362,45 +22363,45 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
     else if (has_end)
       note_lateness(over.moment);
   }
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_gate(Step& step) {
+MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_gate(Step& step) {
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(std::nullopt);
-    writes_.leave();
-    return Outlet::Look::over;
+    writes_.flush_before_wait();
+    return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
   if (!waiting.gate) {
     if (timeline_.is_guard_spent()) {
       pass_by(*step.gate);
       take_step();
-      return Outlet::Look::over;
+      return Outlet::WaitState::done;
     }
     waiting.gate.emplace(Access::state(*step.gate), outlet_.waker(), [this] { return outlet_.delivered(); });
   }
   if (!waiting.is_last && !waiting.clock) {
-    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->over())
+    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->is_over())
       waiting.wait_without_pings(timeline_);
     else
       waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
   }
   Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
-  const Outlet::Look look = outlet_.look(awaited, Outlet::OnClientClosed::go_on);
-  if (look != Outlet::Look::over) return look;
+  const Outlet::WaitState state = outlet_.check_wait(awaited, Outlet::OnClientClosed::ignore);
+  if (state != Outlet::WaitState::done) return state;
   if (waiting.is_last) {
     const Step over = take_step();
     if (over.waiting->gate->guard_expired()) guard_expired();
-    return Outlet::Look::over;
+    return Outlet::WaitState::done;
   }
-  const bool ping_is_due = waiting.clock->over() && !waiting.clock->guard_expired();
-  waiting.end_look();
+  const bool ping_is_due = waiting.clock->is_over() && !waiting.clock->guard_expired();
+  waiting.end_check();
   if (ping_is_due)
     send_ping();
   else
     waiting.wait_without_pings(timeline_);
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
@@ -22434,9 +22435,9 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every());
   add({Kind::byte_order_mark});
-  add({Kind::leave});
+  add({Kind::flush_before_wait});
   add({Kind::between, 0, framing_->ping()});
-  add({Kind::leave});
+  add({Kind::flush_before_wait});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_noted(ScriptedWait wait) {
@@ -22798,7 +22799,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::end_part() {
   if (writes_.kind == Writes::Kind::each_event || writes_.kind == Writes::Kind::sliced) flush();
 }
 
-MOCK_GATEWAY_INLINE void WriteQueue::leave() {
+MOCK_GATEWAY_INLINE void WriteQueue::flush_before_wait() {
   if (writes_.kind != Writes::Kind::together && writes_.kind != Writes::Kind::split) flush();
 }
 
@@ -22816,13 +22817,13 @@ MOCK_GATEWAY_INLINE void WriteQueue::flush() {
   }
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look WriteQueue::hand_over() {
-  if (units_.empty()) return Outlet::Look::over;
+MOCK_GATEWAY_INLINE Outlet::WaitState WriteQueue::hand_over() {
+  if (units_.empty()) return Outlet::WaitState::done;
   while (next_unit_ < units_.size()) {
     Unit& unit = units_[next_unit_];
-    const Outlet::Look look = awaits_room_ ? outlet_.look_for_room() : pause_before(unit);
-    if (look != Outlet::Look::over) return look;
-    if (!write(unit)) return Outlet::Look::given_up;
+    const Outlet::WaitState state = awaits_room_ ? outlet_.check_room() : pause_before(unit);
+    if (state != Outlet::WaitState::done) return state;
+    if (!write(unit)) return Outlet::WaitState::given_up;
     if (unit.size == 0) ++next_unit_;
   }
   units_.clear();
@@ -22830,7 +22831,7 @@ MOCK_GATEWAY_INLINE Outlet::Look WriteQueue::hand_over() {
   gathered_.erase(0, taken_);
   united_ -= taken_;
   taken_ = 0;
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 MOCK_GATEWAY_INLINE bool WriteQueue::write(Unit& unit) {
@@ -22851,21 +22852,21 @@ MOCK_GATEWAY_INLINE bool WriteQueue::write(Unit& unit) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look WriteQueue::pause_before(Unit& unit) {
+MOCK_GATEWAY_INLINE Outlet::WaitState WriteQueue::pause_before(Unit& unit) {
   const bool is_slice = writes_.kind == Writes::Kind::sliced && written_ > 0 && paused_at_ != written_;
-  if (!unit.is_second_half && !is_slice) return Outlet::Look::over;
+  if (!unit.is_second_half && !is_slice) return Outlet::WaitState::done;
   is_split_ = is_split_ || unit.is_second_half;
   if (!reads_too_slowly_) {
     if (!pause_) pause_.emplace(outlet_);
-    const Outlet::Look look = outlet_.look(*pause_, Outlet::OnClientClosed::go_on);
-    if (look != Outlet::Look::over) return look;
+    const Outlet::WaitState state = outlet_.check_wait(*pause_, Outlet::OnClientClosed::ignore);
+    if (state != Outlet::WaitState::done) return state;
     time_to_read_ += pause_->passed();
     reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
     pause_.reset();
   }
   unit.is_second_half = false;
   paused_at_ = written_;
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 MOCK_GATEWAY_INLINE void WriteQueue::forget() {
@@ -23123,7 +23124,7 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
-// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
+// Timeouts and limits of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -23165,7 +23166,7 @@ MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const C
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
-  if (limits_.trial) trial_ = Trial{opened_ + limits_.trial->time, limits_.trial->bytes};
+  if (limits_.untrusted) untrusted_ = UntrustedBudget{opened_ + limits_.untrusted->time, limits_.untrusted->bytes};
   sockets::adopt(socket_);
 }
 
@@ -23180,8 +23181,9 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
   }
 }
 
-MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::steady_clock::time_point moment) const {
-  return trial_ ? std::min(moment, trial_->end) : moment;
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_untrusted_time(
+    std::chrono::steady_clock::time_point moment) const {
+  return untrusted_ ? std::min(moment, untrusted_->end) : moment;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Duration patience) {
@@ -23190,17 +23192,17 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
     buffer_.erase(0, position_);
     position_ = 0;
   }
-  if (trial_ && trial_->bytes == 0) return Arrival::spent;
+  if (untrusted_ && untrusted_->bytes == 0) return Arrival::spent;
   if (stop_line_->is_stopped()) return Arrival::broken;
   const auto before = std::chrono::steady_clock::now();
-  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
+  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_untrusted_time(before + patience);
   wait_.reset();
   if (maybe_readable_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
-    if (trial_) wanted = std::min(wanted, trial_->bytes);
+    if (untrusted_) wanted = std::min(wanted, untrusted_->bytes);
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -23212,7 +23214,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
         body_received_ += count;
         moved_at_once_ += count;
         if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
-        if (trial_) trial_->bytes -= count;
+        if (untrusted_) untrusted_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
@@ -23277,15 +23279,15 @@ MOCK_GATEWAY_INLINE Duration Connection::body_patience() const {
 MOCK_GATEWAY_INLINE bool Connection::read_gap_is_over() {
   if (!slow_->turn) {
     slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
-    has_news_ = true;
+    may_have_changed_ = true;
   }
-  const Look look = this->look(*slow_->turn, OnClientClosed::give_up);
-  if (look == Look::not_yet) return false;
+  const WaitState state = check_wait(*slow_->turn, OnClientClosed::give_up);
+  if (state == WaitState::not_yet) return false;
   if (slow_->turn->guard_expired()) {
     slow_->timeline.spend_guard();
     guard_expired();
   }
-  if (look == Look::given_up) {
+  if (state == WaitState::given_up) {
     slow_.reset();
     return true;
   }
@@ -23308,12 +23310,12 @@ MOCK_GATEWAY_INLINE bool Connection::has_request() {
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
   maybe_readable_ = true;
-  std::optional<Arrival> arrival = look_for_request();
-  for (; !arrival; arrival = look_for_request()) wait_for_event();
+  std::optional<Arrival> arrival = check_request();
+  for (; !arrival; arrival = check_request()) wait_for_event();
   return *arrival;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::look_for_request() {
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::check_request() {
   if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
   while (!has_request()) {
     const std::optional<Arrival> arrival = receive(connection::left_until(*idle_since_ + limits_.idle_timeout));
@@ -23322,7 +23324,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::look_for_requ
   return Arrival::arrived;
 }
 
-MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::look_again_at() const { return wait_ ? wait_->until : idle_until(); }
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::recheck_at() const { return wait_ ? wait_->until : idle_until(); }
 
 MOCK_GATEWAY_INLINE sockets::Wanted Connection::wanted() const {
   sockets::Wanted wanted;
@@ -23335,12 +23337,12 @@ MOCK_GATEWAY_INLINE sockets::Wanted Connection::wanted() const {
 
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::idle_until() const {
   const auto limit = std::chrono::duration_cast<std::chrono::steady_clock::duration>(limits_.idle_timeout);
-  return within_trial(idle_since_.value_or(opened_) + limit);
+  return within_untrusted_time(idle_since_.value_or(opened_) + limit);
 }
 
 MOCK_GATEWAY_INLINE void Connection::expect_bytes(bool to_the_end) {
   maybe_readable_ = true;
-  has_news_ = true;
+  may_have_changed_ = true;
   peer_hung_up_ = to_the_end;
 }
 
@@ -23428,7 +23430,7 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeObserver& observer, 
   if (stream != 0) stream_ = Stream{stream, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
-  has_news_ = true;
+  may_have_changed_ = true;
   moved_at_once_ = 0;
   if (peer_closed_) observer.mark_client_closed(leaving());
   if (std::exchange(guard_expired_, false)) observer.mark_guard_expired();
@@ -23472,37 +23474,36 @@ MOCK_GATEWAY_INLINE Connection::Wait& Connection::begin_wait(Wait::For what) {
   return *wait_;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::not_yet(std::optional<Duration> look_again_in) {
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::not_yet(std::optional<Duration> recheck_in) {
   using Steady = std::chrono::steady_clock;
   wait_->until = Steady::time_point::max();
-  if (look_again_in)
-    wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
+  if (recheck_in) wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*recheck_in));
   moved_at_once_ = 0;
-  return Look::not_yet;
+  return WaitState::not_yet;
 }
 
-MOCK_GATEWAY_INLINE sockets::Readiness Connection::news() {
+MOCK_GATEWAY_INLINE sockets::Readiness Connection::socket_changes() {
   if (seen_) return *std::exchange(seen_, std::nullopt);
-  if (!std::exchange(has_news_, false)) return {};
+  if (!std::exchange(may_have_changed_, false)) return {};
   return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
-  const Look look = look_at(pending, on_client_closed);
-  if (look != Look::not_yet && observer_) observer_->mark_unattended(false);
-  return look;
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_wait(Pending& pending, OnClientClosed on_client_closed) {
+  const WaitState state = check_pending(pending, on_client_closed);
+  if (state != WaitState::not_yet && observer_) observer_->mark_unattended(false);
+  return state;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_closed) {
-  if (pending.over()) return Look::over;
-  if (stop_line_->is_stopped()) return Look::given_up;
-  const sockets::Readiness news = this->news();
-  if (news.disconnected) {
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_pending(Pending& pending, OnClientClosed on_client_closed) {
+  if (pending.is_over()) return WaitState::done;
+  if (stop_line_->is_stopped()) return WaitState::given_up;
+  const sockets::Readiness changes = socket_changes();
+  if (changes.disconnected) {
     note_disconnected();
-    return Look::given_up;
+    return WaitState::given_up;
   }
-  if (news.peer_closed) note_peer_closed(false);
-  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
+  if (changes.peer_closed) note_peer_closed(false);
+  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // saves memory: thousands may wait
     std::string().swap(buffer_);
@@ -23511,10 +23512,10 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientC
   Wait& wait = begin_wait(Wait::For::exchange);
   wait.is_for_client = !peer_closed_;
   wait.is_woken = pending.needs_wake();
-  return not_yet(pending.look_again_in());
+  return not_yet(pending.recheck_in());
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_room() {
   Wait& wait = begin_wait(Wait::For::room);
   if (!wait.standstill) {
     if (timeline_) timeline_->settle();
@@ -23522,54 +23523,54 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
   }
   const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
-  if (trial_) left = std::min(left, connection::left_until(trial_->end));
+  if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
   if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
     wait_.reset();
-    if (left > Duration{0}) return Look::over;
+    if (left > Duration{0}) return WaitState::done;
     stalled_ = true;
-    return Look::given_up;
+    return WaitState::given_up;
   }
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   return not_yet(std::min(left, step));
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_delivery() {
   // Longer than any system delays its acknowledgement. After this, the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
     wait_.reset();
-    return stop_line_->is_stopped() ? Look::given_up : Look::over;
+    return stop_line_->is_stopped() ? WaitState::given_up : WaitState::done;
   }
   Wait& wait = begin_wait(Wait::For::delivery);
   if (!wait.standstill) {
     wait.standstill.emplace(socket_);
     wait.acknowledgement.emplace();
   }
-  const sockets::Readiness news = this->news();
-  has_news_ = has_news_ || news.peer_closed;  // must be seen by the wait of the exchange
+  const sockets::Readiness changes = socket_changes();
+  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // must be seen by the wait of the exchange
   const Duration left = limits_.write_timeout - wait.standstill->length();
-  if (news.disconnected || left <= Duration{0}) {
+  if (changes.disconnected || left <= Duration{0}) {
     wait_.reset();
-    if (news.disconnected)
+    if (changes.disconnected)
       note_disconnected();
     else
       stalled_ = true;
-    return Look::given_up;
+    return WaitState::given_up;
   }
   if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
   // A FIN that is already known would be reported again and again.
-  wait.is_for_client = !peer_closed_ && !has_news_;
-  return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
+  wait.is_for_client = !peer_closed_ && !may_have_changed_;
+  return not_yet(std::min(wait.acknowledgement->recheck_in(), left));
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
-  if (!closed_before_last_bytes_) return Look::over;
-  if (const Look look = look_for_delivery(); look != Look::over) return look;
+MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_last_bytes() {
+  if (!closed_before_last_bytes_) return WaitState::done;
+  if (const WaitState state = check_delivery(); state != WaitState::done) return state;
   // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
-  return has_gone ? Look::given_up : Look::over;
+  return has_gone ? WaitState::given_up : WaitState::done;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
@@ -23604,25 +23605,25 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_event() {
 
 template <class Looking>
 bool Connection::wait_while(const Looking& looking) {
-  Look look = looking();
-  for (; look == Look::not_yet; look = looking()) wait_for_event();
+  WaitState state = looking();
+  for (; state == WaitState::not_yet; state = looking()) wait_for_event();
   seen_.reset();
-  has_news_ = true;
-  return look == Look::over;
+  may_have_changed_ = true;
+  return state == WaitState::done;
 }
 
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::optional<std::size_t> count = write_some(bytes);
     if (!count) return false;
-    if (*count == 0 && !wait_while([this] { return look_for_room(); })) return false;
+    if (*count == 0 && !wait_while([this] { return check_room(); })) return false;
     bytes.remove_prefix(*count);
   }
   return true;
 }
 
 MOCK_GATEWAY_INLINE bool Connection::drain() {
-  return wait_while([this] { return look_for_delivery(); });
+  return wait_while([this] { return check_delivery(); });
 }
 
 MOCK_GATEWAY_INLINE void Connection::guard_expired() {
@@ -23666,12 +23667,12 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     if (ending_ == Ending::keep_alive) ending_ = Ending::close;
     send_ending();
     if (ending_ != Ending::close || !linger_ || stalled_) return true;
-    lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
+    lingers_until_ = within_untrusted_time(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
     wait_.reset();
     maybe_readable_ = true;
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
-    if (trial_) trial_->bytes = limits_.max_body;
+    if (untrusted_) untrusted_->bytes = limits_.max_body;
   }
   return !lingers_until_ || drain_input();
 }
@@ -24040,7 +24041,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
     clear_timer(session);
     // An owned session gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
-    if (session.look_again_at > now) {
+    if (session.recheck_at > now) {
       set_timer(session);
     } else if ((session.state.fetch_or(owned) & owned) == 0) {
       return &session;
@@ -24111,17 +24112,17 @@ MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::start_timer(Session& session) {
-  session.look_again_at = session.connection->look_again_at();
-  if (session.has_timer && session.timer->first <= session.look_again_at) return false;
+  session.recheck_at = session.connection->recheck_at();
+  if (session.has_timer && session.timer->first <= session.recheck_at) return false;
   clear_timer(session);
   set_timer(session);
-  return is_waiting_ && session.look_again_at < waits_until_;
+  return is_waiting_ && session.recheck_at < waits_until_;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
-  if (session.look_again_at == Moment::max()) return;
+  if (session.recheck_at == Moment::max()) return;
   try {
-    session.timer = timers_.emplace(session.look_again_at, &session);
+    session.timer = timers_.emplace(session.recheck_at, &session);
     session.has_timer = true;
   } catch (const std::bad_alloc&) {  // without a timer, it waits longer
   }
@@ -24318,7 +24319,7 @@ MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const Inco
 }
 
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
-  const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
+  const std::size_t bytes = limits.untrusted ? limits.untrusted->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
 }
 
@@ -24473,7 +24474,7 @@ MOCK_GATEWAY_INLINE RequestReader::RequestReader(Connection& connection, const H
   incoming_->fault = fault;
 }
 
-MOCK_GATEWAY_INLINE bool RequestReader::go_on() {
+MOCK_GATEWAY_INLINE bool RequestReader::advance() {
   if (!body_) {
     const std::optional<Arrival> head = connection_.read_head(incoming_->raw_head);
     if (!head) return false;
@@ -24556,11 +24557,11 @@ MOCK_GATEWAY_INLINE void RequestReader::complete() {
 MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head) {
   RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
-  while (!reader.go_on()) connection.wait_for_event();
+  while (!reader.advance()) connection.wait_for_event();
   return reader.take();
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> SkippedBody::go_on() {
+MOCK_GATEWAY_INLINE std::optional<bool> SkippedBody::advance() {
   const std::optional<Connection::Arrival> arrival = body_.go_on(nullptr);
   if (!arrival) return std::nullopt;
   return arrival == Connection::Arrival::arrived && !head_.malformed && !head_.is_body_unread;
@@ -27838,23 +27839,23 @@ MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
   if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
 }
 
-MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) const {
-  News news;
+MOCK_GATEWAY_INLINE JournalState::Changes JournalState::changes_since(std::uint64_t number) const {
+  Changes changes;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    news.number = added_;
-    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
+    changes.number = added_;
+    changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
     // Most are the last records; evicted ones are missing.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
-      news.added.push_back(*record);
+      changes.added.push_back(*record);
       --missing;
     }
   }
-  std::sort(news.added.begin(), news.added.end(),
+  std::sort(changes.added.begin(), changes.added.end(),
             [](const auto& left, const auto& right) { return left->number < right->number; });
-  return news;
+  return changes;
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(
@@ -28582,7 +28583,7 @@ using RealTime = Seen::RealTime;
 /// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
+std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope);
 /// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
@@ -28615,7 +28616,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, 
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
+MOCK_GATEWAY_INLINE std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
@@ -28824,7 +28825,7 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::look(journal, scope);
+  const std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
@@ -28841,7 +28842,7 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
 
 MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
                                        std::uint64_t since) {
-  const std::vector<Seen> all = review::look(journal, {});
+  const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
   // These findings need a failure. Skip the slow comparison of requests without one.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
@@ -29187,13 +29188,13 @@ MOCK_GATEWAY_INLINE AskedRequests::Answered AskedRequests::answer(std::uint64_t 
     if (found == waiting_.end()) return over_.count(exchange) > 0 ? Answered::too_late : Answered::unknown;
     found->second->reply_ = std::move(step);
     wake = found->second->wake_;
-    leave(exchange);
+    remove(exchange);
   }
   wake->wake();
   return Answered::yes;
 }
 
-MOCK_GATEWAY_INLINE void AskedRequests::leave(std::uint64_t exchange) {
+MOCK_GATEWAY_INLINE void AskedRequests::remove(std::uint64_t exchange) {
   if (waiting_.erase(exchange) == 0) return;
   over_.insert(exchange);
   if (over_.size() > most_remembered) over_.erase(over_.begin());
@@ -29213,18 +29214,18 @@ MOCK_GATEWAY_INLINE AskedWait::AskedWait(AskedRequests& board, std::uint64_t exc
 
 MOCK_GATEWAY_INLINE AskedWait::~AskedWait() {
   const std::lock_guard<std::mutex> lock(board_.mutex_);
-  board_.leave(exchange_);
+  board_.remove(exchange_);
 }
 
-MOCK_GATEWAY_INLINE bool AskedWait::over() {
+MOCK_GATEWAY_INLINE bool AskedWait::is_over() {
   const std::lock_guard<std::mutex> lock(board_.mutex_);
   if (reply_) return true;
   guard_expired_ = guard_expired_ || std::chrono::steady_clock::now() - began_ >= guard;
-  if (guard_expired_) board_.leave(exchange_);
+  if (guard_expired_) board_.remove(exchange_);
   return guard_expired_;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
+MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::recheck_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   return std::max(Duration{0}, Duration{guard} - spent);
 }
@@ -29380,10 +29381,10 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
+MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::WaitState state, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
-  if (look == Outlet::Look::given_up) {
+  if (state == Outlet::WaitState::given_up) {
     // A client that closed only its sending side can still read this.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
@@ -29530,12 +29531,12 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
 }
 
 MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
-  const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
-  if (look == Outlet::Look::not_yet) return;
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
     ReplyStep step;
-    if (chat_judge::take_asked(served, *asked, look, step)) return;
+    if (chat_judge::take_asked(served, *asked, state, step)) return;
     if (chat_judge::take_step(served, *asked->stub, std::move(step))) return;
     chat_judge::fill_places(served, asked->call);
     answer_with_reply(served, asked->hits);
@@ -29588,7 +29589,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   incoming->keep_alive = false;
   RunningExchange exchange(gateway_, connection);
   exchange.begin(std::move(*incoming), 1);
-  while (!exchange.go_on()) connection.wait_for_event();
+  while (!exchange.advance()) connection.wait_for_event();
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
@@ -29621,9 +29622,9 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head,
                                           ConnectionProgress& progress) {
   // A reset would discard undelivered bytes of the previous reply.
-  if (progress.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (progress.is_reset && connection.check_delivery() == Outlet::WaitState::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
-  const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+  const std::optional<Connection::Arrival> arrival = connection.check_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(progress.position > 1);
@@ -29643,7 +29644,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::read(Connection& connection, ConnectionProgress& progress) {
-  if (!progress.reader->go_on()) return std::nullopt;
+  if (!progress.reader->advance()) return std::nullopt;
   std::optional<IncomingRequest> incoming = progress.reader->take();
   if (!incoming) {
     progress.reader.reset();
@@ -29662,7 +29663,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::read(Connection& connect
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::answer(Connection& connection, ConnectionProgress& progress) {
-  if (!progress.exchange->go_on()) return std::nullopt;
+  if (!progress.exchange->advance()) return std::nullopt;
   progress.exchange.reset();
   ++progress.position;
   if (progress.answered && connection.ending() == Outlet::Ending::keep_alive)
@@ -29672,7 +29673,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::answer(Connection& conne
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::skip(Connection& connection, ConnectionProgress& progress) {
-  const std::optional<bool> next_can_follow = progress.skipped->go_on();
+  const std::optional<bool> next_can_follow = progress.skipped->advance();
   if (!next_can_follow) return std::nullopt;
   progress.skipped.reset();
   if (!*next_can_follow) {
@@ -30745,12 +30746,12 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin(IncomingRequest incoming, std::s
   }
 }
 
-MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
+MOCK_GATEWAY_INLINE bool RunningExchange::advance() noexcept {
   if (!judgement_ && !delivery_) return true;
   try {
     const OnTimeline own(*timeline_);
     if (judgement_ && !judge_and_publish()) return false;
-    const std::optional<Delivery::Result> result = delivery_->go_on();
+    const std::optional<Delivery::Result> result = delivery_->advance();
     if (!result) {
       if (record_->bytes >= head_.size()) std::string().swap(head_);
       return false;
@@ -38913,186 +38914,186 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7241    script/forced_failures.hpp
 //   7283    script/field_matchers.hpp
 //   7366    script/hiding.hpp
-//   7404    script/excerpts.hpp
-//   7428    script/json_comparison.hpp
-//   7454    script/matcher_leaf.hpp
-//   7482    delivery/answer_log.hpp
-//   7591    delivery/gzip.hpp
-//   7616    delivery/framing.hpp
-//   7665    delivery/outlet.hpp
-//   7712    delivery/pace_schedule.hpp
-//   7754    delivery/progress.hpp
-//   7804    delivery/waits.hpp
-//   7880    delivery/write_queue.hpp
-//   7975    delivery/delivery.hpp
-//   8241    http/exchange_observer.hpp
-//   8275    http/sockets.hpp
-//   8395    http/wakes.hpp
-//   8464    http/connection.hpp
-//   8731    http/request_reader.hpp
-//   8855    http/server.hpp
-//   8915    http/response.hpp
-//   8930    http/turned_away.hpp
-//   8978    http/workers.hpp
-//   9034    http/acceptor.hpp
-//   9077    http/poller.hpp
-//   9130    http/reactor.hpp
-//   9236    evidence/kept_problems.hpp
-//   9299    evidence/record.hpp
-//   9537    evidence/gateway_parts.hpp
-//   9555    evidence/review_parts.hpp
-//   9616    evidence/diagnosis.hpp
-//   9678    evidence/redaction.hpp
-//   9698    evidence/gateway_problems.hpp
-//   9786    serve/asked_requests.hpp
-//   9863    serve/operations.hpp
-//   9930    serve/served_models.hpp
-//   9970    serve/gateway_state.hpp
-//  10028    serve/served_request.hpp
-//  10195    serve/runner.hpp
-//  10257    serve/connection_loop.hpp
-//  10300    serve/request_checks.hpp
-//  10320    serve/tester_code.hpp
-//  10384    gateway/catalogue_entries.hpp
-//  10647    gateway/option_values.hpp
-//  10705    gateway/sweep_run.hpp
-//  10728    document/script_reader.hpp
-//  10920    document/script_files.hpp
-//  10938    document/script_references.hpp
-//  10969    document/script_sections.hpp
-//  11087    document/script_values.hpp
-//  11219    document/loaded_document.hpp
-//  11250    core/calendar.cpp
-//  11331    core/clock.cpp
-//  11735    core/gate.cpp
-//  11945    core/json_reader.cpp
-//  12284    core/pattern.cpp
-//  12697    core/random.cpp
-//  12752    core/reporter.cpp
-//  12850    core/text.cpp
-//  13194    model/acceptance.cpp
-//  13253    model/checks.cpp
-//  13290    model/connection_fault.cpp
-//  13392    model/failure.cpp
-//  13538    model/fault.cpp
-//  13772    model/finding.cpp
-//  13806    model/hold.cpp
-//  13828    model/http_reply.cpp
-//  13894    model/pace.cpp
-//  14092    model/profile.cpp
-//  14270    model/range.cpp
-//  14300    model/received_request.cpp
-//  14368    model/reply.cpp
-//  14779    model/reply_checks.cpp
-//  14967    model/reply_template.cpp
-//  15138    model/sent_answer.cpp
-//  15166    model/sse_dialect.cpp
-//  15311    request/chat_fields.cpp
-//  15453    request/chat_messages.cpp
-//  15662    request/chat_reader.cpp
-//  16067    request/chat_request.cpp
-//  16151    request/embedding_request.cpp
-//  16239    keys/api_key.cpp
-//  16289    keys/key_store.cpp
-//  16786    keys/keys.cpp
-//  16850    keys/secrets.cpp
-//  17055    answer/bodies.cpp
-//  17128    answer/completion.cpp
-//  17354    answer/completion_events.cpp
-//  17550    answer/completion_json.cpp
-//  17767    answer/default_reply.cpp
-//  17964    answer/embeddings.cpp
-//  18081    answer/schema_checker.cpp
-//  18544    answer/schema_instance.cpp
-//  18917    answer/tokens.cpp
-//  19143    answer/words.cpp
-//  19204    script/chaos.cpp
-//  19344    script/chaos_rules.cpp
-//  19456    script/connection_faults.cpp
-//  19565    script/excerpts.cpp
-//  19627    script/field_matchers.cpp
-//  20036    script/forced_failures.cpp
-//  20140    script/hiding.cpp
-//  20256    script/json_comparison.cpp
-//  20342    script/matcher.cpp
-//  20596    script/matchers.cpp
-//  20947    script/scope.cpp
-//  21005    script/script.cpp
-//  21434    script/text_matchers.cpp
-//  21555    delivery/answer_log.cpp
-//  21725    delivery/delivery.cpp
-//  22189    delivery/faults_and_waits.cpp
-//  22462    delivery/framing.cpp
-//  22579    delivery/gzip.cpp
-//  22646    delivery/pace_schedule.cpp
-//  22715    delivery/progress.cpp
-//  22766    delivery/write_queue.cpp
-//  22907    http/acceptor.cpp
-//  23015    http/compatibility.cpp
-//  23124    http/connection.cpp
-//  23705    http/poller.cpp
-//  23873    http/reactor.cpp
-//  24136    http/request_reader.cpp
-//  24587    http/response.cpp
-//  24668    http/server.cpp
-//  25075    http/sockets.cpp
-//  25577    http/turned_away.cpp
-//  25661    http/workers.cpp
-//  25774    evidence/diagnosis.cpp
-//  25993    evidence/evidence_json.cpp
-//  26375    evidence/exchange.cpp
-//  26673    evidence/gateway_problems.cpp
-//  27120    evidence/journal.cpp
-//  27278    evidence/kept_problems.cpp
-//  27388    evidence/notes.cpp
-//  27488    evidence/record.cpp
-//  27948    evidence/redaction.cpp
-//  28088    evidence/redirects.cpp
-//  28191    evidence/retries.cpp
-//  28572    evidence/review.cpp
-//  28953    evidence/told_in_body.cpp
-//  29050    evidence/verification.cpp
-//  29167    serve/asked_requests.cpp
-//  29234    serve/chat_judge.cpp
-//  29547    serve/connection_loop.cpp
-//  29708    serve/cross_origin.cpp
-//  29751    serve/delivery_report.cpp
-//  29840    serve/gateway_state.cpp
-//  29876    serve/judge.cpp
-//  30103    serve/limits.cpp
-//  30200    serve/operations.cpp
-//  30422    serve/profile_headers.cpp
-//  30463    serve/reply_answer.cpp
-//  30604    serve/request_checks.cpp
-//  30678    serve/runner.cpp
-//  30939    serve/served_models.cpp
-//  31017    serve/served_request.cpp
-//  31085    gateway/catalogue.cpp
-//  31498    gateway/catalogue_chunks.cpp
-//  31786    gateway/catalogue_delivery.cpp
-//  31938    gateway/catalogue_entries.cpp
-//  32167    gateway/catalogue_failures.cpp
-//  32448    gateway/catalogue_framing.cpp
-//  32632    gateway/catalogue_tool_calls.cpp
-//  32831    gateway/chat_script.cpp
-//  32980    gateway/gateway.cpp
-//  33270    gateway/mishaps.cpp
-//  33608    gateway/options.cpp
-//  33761    gateway/sweep.cpp
-//  34176    document/scenario_files.cpp
-//  34324    document/script_document.cpp
-//  34723    document/script_faults.cpp
-//  35025    document/script_files.cpp
-//  35169    document/script_gateway.cpp
-//  35498    document/script_matchers.cpp
-//  35856    document/script_objects.cpp
-//  36023    document/script_reader.cpp
-//  36461    document/script_references.cpp
-//  36777    document/script_replies.cpp
-//  37244    document/script_schema.cpp
-//  37376    document/script_sections.cpp
-//  37956    document/script_values.cpp
-//  38368  Adapters
-//  38385    adapters/catch2.hpp
-//  38539    adapters/doctest.hpp
-//  38699    adapters/gtest.hpp
+//   7405    script/excerpts.hpp
+//   7429    script/json_comparison.hpp
+//   7455    script/matcher_leaf.hpp
+//   7483    delivery/answer_log.hpp
+//   7592    delivery/gzip.hpp
+//   7617    delivery/framing.hpp
+//   7666    delivery/outlet.hpp
+//   7713    delivery/pace_schedule.hpp
+//   7755    delivery/progress.hpp
+//   7805    delivery/waits.hpp
+//   7881    delivery/write_queue.hpp
+//   7976    delivery/delivery.hpp
+//   8242    http/exchange_observer.hpp
+//   8276    http/sockets.hpp
+//   8396    http/wakes.hpp
+//   8465    http/connection.hpp
+//   8732    http/request_reader.hpp
+//   8856    http/server.hpp
+//   8916    http/response.hpp
+//   8931    http/turned_away.hpp
+//   8979    http/workers.hpp
+//   9035    http/acceptor.hpp
+//   9078    http/poller.hpp
+//   9131    http/reactor.hpp
+//   9237    evidence/kept_problems.hpp
+//   9300    evidence/record.hpp
+//   9538    evidence/gateway_parts.hpp
+//   9556    evidence/review_parts.hpp
+//   9617    evidence/diagnosis.hpp
+//   9679    evidence/redaction.hpp
+//   9699    evidence/gateway_problems.hpp
+//   9787    serve/asked_requests.hpp
+//   9864    serve/operations.hpp
+//   9931    serve/served_models.hpp
+//   9971    serve/gateway_state.hpp
+//  10029    serve/served_request.hpp
+//  10196    serve/runner.hpp
+//  10258    serve/connection_loop.hpp
+//  10301    serve/request_checks.hpp
+//  10321    serve/tester_code.hpp
+//  10385    gateway/catalogue_entries.hpp
+//  10648    gateway/option_values.hpp
+//  10706    gateway/sweep_run.hpp
+//  10729    document/script_reader.hpp
+//  10921    document/script_files.hpp
+//  10939    document/script_references.hpp
+//  10970    document/script_sections.hpp
+//  11088    document/script_values.hpp
+//  11220    document/loaded_document.hpp
+//  11251    core/calendar.cpp
+//  11332    core/clock.cpp
+//  11736    core/gate.cpp
+//  11946    core/json_reader.cpp
+//  12285    core/pattern.cpp
+//  12698    core/random.cpp
+//  12753    core/reporter.cpp
+//  12851    core/text.cpp
+//  13195    model/acceptance.cpp
+//  13254    model/checks.cpp
+//  13291    model/connection_fault.cpp
+//  13393    model/failure.cpp
+//  13539    model/fault.cpp
+//  13773    model/finding.cpp
+//  13807    model/hold.cpp
+//  13829    model/http_reply.cpp
+//  13895    model/pace.cpp
+//  14093    model/profile.cpp
+//  14271    model/range.cpp
+//  14301    model/received_request.cpp
+//  14369    model/reply.cpp
+//  14780    model/reply_checks.cpp
+//  14968    model/reply_template.cpp
+//  15139    model/sent_answer.cpp
+//  15167    model/sse_dialect.cpp
+//  15312    request/chat_fields.cpp
+//  15454    request/chat_messages.cpp
+//  15663    request/chat_reader.cpp
+//  16068    request/chat_request.cpp
+//  16152    request/embedding_request.cpp
+//  16240    keys/api_key.cpp
+//  16290    keys/key_store.cpp
+//  16787    keys/keys.cpp
+//  16851    keys/secrets.cpp
+//  17056    answer/bodies.cpp
+//  17129    answer/completion.cpp
+//  17355    answer/completion_events.cpp
+//  17551    answer/completion_json.cpp
+//  17768    answer/default_reply.cpp
+//  17965    answer/embeddings.cpp
+//  18082    answer/schema_checker.cpp
+//  18545    answer/schema_instance.cpp
+//  18918    answer/tokens.cpp
+//  19144    answer/words.cpp
+//  19205    script/chaos.cpp
+//  19345    script/chaos_rules.cpp
+//  19457    script/connection_faults.cpp
+//  19566    script/excerpts.cpp
+//  19628    script/field_matchers.cpp
+//  20037    script/forced_failures.cpp
+//  20141    script/hiding.cpp
+//  20257    script/json_comparison.cpp
+//  20343    script/matcher.cpp
+//  20597    script/matchers.cpp
+//  20948    script/scope.cpp
+//  21006    script/script.cpp
+//  21435    script/text_matchers.cpp
+//  21556    delivery/answer_log.cpp
+//  21726    delivery/delivery.cpp
+//  22190    delivery/faults_and_waits.cpp
+//  22463    delivery/framing.cpp
+//  22580    delivery/gzip.cpp
+//  22647    delivery/pace_schedule.cpp
+//  22716    delivery/progress.cpp
+//  22767    delivery/write_queue.cpp
+//  22908    http/acceptor.cpp
+//  23016    http/compatibility.cpp
+//  23125    http/connection.cpp
+//  23706    http/poller.cpp
+//  23874    http/reactor.cpp
+//  24137    http/request_reader.cpp
+//  24588    http/response.cpp
+//  24669    http/server.cpp
+//  25076    http/sockets.cpp
+//  25578    http/turned_away.cpp
+//  25662    http/workers.cpp
+//  25775    evidence/diagnosis.cpp
+//  25994    evidence/evidence_json.cpp
+//  26376    evidence/exchange.cpp
+//  26674    evidence/gateway_problems.cpp
+//  27121    evidence/journal.cpp
+//  27279    evidence/kept_problems.cpp
+//  27389    evidence/notes.cpp
+//  27489    evidence/record.cpp
+//  27949    evidence/redaction.cpp
+//  28089    evidence/redirects.cpp
+//  28192    evidence/retries.cpp
+//  28573    evidence/review.cpp
+//  28954    evidence/told_in_body.cpp
+//  29051    evidence/verification.cpp
+//  29168    serve/asked_requests.cpp
+//  29235    serve/chat_judge.cpp
+//  29548    serve/connection_loop.cpp
+//  29709    serve/cross_origin.cpp
+//  29752    serve/delivery_report.cpp
+//  29841    serve/gateway_state.cpp
+//  29877    serve/judge.cpp
+//  30104    serve/limits.cpp
+//  30201    serve/operations.cpp
+//  30423    serve/profile_headers.cpp
+//  30464    serve/reply_answer.cpp
+//  30605    serve/request_checks.cpp
+//  30679    serve/runner.cpp
+//  30940    serve/served_models.cpp
+//  31018    serve/served_request.cpp
+//  31086    gateway/catalogue.cpp
+//  31499    gateway/catalogue_chunks.cpp
+//  31787    gateway/catalogue_delivery.cpp
+//  31939    gateway/catalogue_entries.cpp
+//  32168    gateway/catalogue_failures.cpp
+//  32449    gateway/catalogue_framing.cpp
+//  32633    gateway/catalogue_tool_calls.cpp
+//  32832    gateway/chat_script.cpp
+//  32981    gateway/gateway.cpp
+//  33271    gateway/mishaps.cpp
+//  33609    gateway/options.cpp
+//  33762    gateway/sweep.cpp
+//  34177    document/scenario_files.cpp
+//  34325    document/script_document.cpp
+//  34724    document/script_faults.cpp
+//  35026    document/script_files.cpp
+//  35170    document/script_gateway.cpp
+//  35499    document/script_matchers.cpp
+//  35857    document/script_objects.cpp
+//  36024    document/script_reader.cpp
+//  36462    document/script_references.cpp
+//  36778    document/script_replies.cpp
+//  37245    document/script_schema.cpp
+//  37377    document/script_sections.cpp
+//  37957    document/script_values.cpp
+//  38369  Adapters
+//  38386    adapters/catch2.hpp
+//  38540    adapters/doctest.hpp
+//  38700    adapters/gtest.hpp

@@ -216,9 +216,9 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
   const Journal journal = control.gateway().journal();
   const Duration wait = request.duration("wait").value_or(Duration::zero());
   // A cursor from an earlier run may be too large and would wait forever.
-  cursor = std::min(cursor, control.feed.look());
+  cursor = std::min(cursor, control.feed.update());
   control.waits.wait_for(wait, request, [&] {
-    control.feed.look();
+    control.feed.update();
     return next_change(control, filter, cursor).has_value();
   });
   std::optional<internal::JournalFeed::Change> change = next_change(control, filter, cursor);
@@ -231,7 +231,7 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
 
 ControlAnswer older_exchanges(Control& control, const Filter& filter, Page page, std::optional<std::uint64_t> before) {
   const Journal journal = control.gateway().journal();
-  const std::uint64_t cursor = control.feed.look();
+  const std::uint64_t cursor = control.feed.update();
   std::optional<internal::JournalFeed::Change> older =
       next_older(control, filter, before.value_or(std::numeric_limits<std::uint64_t>::max()));
   for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
@@ -299,7 +299,7 @@ Exchange exchange_of(const Control& control, const ControlRequest& request) {
 
 ControlAnswer show_exchange(Control& control, const ControlRequest& request) {
   const Exchange exchange = exchange_of(control, request);
-  control.feed.look();
+  control.feed.update();
   Json json = change_json({control.feed.revision_of(exchange.id()), exchange});
   Json findings = Json::array();
   for (const Finding& finding : exchange.findings()) findings.push_back(as_json(finding));

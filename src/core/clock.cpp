@@ -39,7 +39,7 @@ class ClockState {
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
-  virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
+  virtual std::optional<Duration> recheck_in(ClockWait& wait) = 0;
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -58,7 +58,7 @@ class RealClockState : public ClockState {
   void begin(ClockWait&) override {}
   void end(ClockWait&) override {}
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max() && now() >= wait.deadline_; }
-  std::optional<Duration> look_again_in(ClockWait& wait) override {
+  std::optional<Duration> recheck_in(ClockWait& wait) override {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     return std::max(Duration{0}, wait.deadline_ - now());
   }
@@ -124,7 +124,7 @@ class ManualClockState final : public ClockState {
     return true;
   }
 
-  std::optional<Duration> look_again_in(ClockWait& wait) override {
+  std::optional<Duration> recheck_in(ClockWait& wait) override {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - wait.began_);
     return std::max(Duration{0}, guard_ - spent);
@@ -357,9 +357,9 @@ ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
 
 ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 
-bool ClockWait::over() { return timeline_.clock_->over(*this); }
+bool ClockWait::is_over() { return timeline_.clock_->over(*this); }
 
-std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
+std::optional<Duration> ClockWait::recheck_in() { return timeline_.clock_->recheck_in(*this); }
 
 bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 

@@ -153,7 +153,7 @@ std::atomic<int>& Acknowledgement::count() {
   return count;
 }
 
-Duration Acknowledgement::look_again_in() const {
+Duration Acknowledgement::recheck_in() const {
   // Most arrive at once, some after tens of milliseconds, the others when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
@@ -177,7 +177,7 @@ GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, 
 
 GateWait::~GateWait() { gate_->leave(*this); }
 
-bool GateWait::over() {
+bool GateWait::is_over() {
   if (acknowledgement_ && delivered_()) {
     acknowledgement_.reset();
     gate_->note_delivered(*this);
@@ -185,10 +185,10 @@ bool GateWait::over() {
   return gate_->over(*this);
 }
 
-std::optional<Duration> GateWait::look_again_in() {
+std::optional<Duration> GateWait::recheck_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   const Duration left = std::max(Duration{0}, gate_->guard() - spent);
-  return acknowledgement_ ? std::min(left, acknowledgement_->look_again_in()) : left;
+  return acknowledgement_ ? std::min(left, acknowledgement_->recheck_in()) : left;
 }
 
 void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }

@@ -27,9 +27,9 @@ class Wake {
 class Pending {
  public:
   virtual ~Pending() = default;
-  virtual bool over() = 0;
-  /// The longest real time until over() must be called again; empty: only a wake can end the wait.
-  virtual std::optional<Duration> look_again_in() = 0;
+  virtual bool is_over() = 0;
+  /// The longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
   /// Whether the wait ended by the real-time guard of a manual clock or gate, instead of by the test.
@@ -91,8 +91,8 @@ class ClockWait final : public Pending {
   ClockWait(const ClockWait&) = delete;
   ClockWait& operator=(const ClockWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
+  bool is_over() override;
+  std::optional<Duration> recheck_in() override;
   bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
 
@@ -119,7 +119,7 @@ class Acknowledgement {
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
   /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
-  Duration look_again_in() const;
+  Duration recheck_in() const;
 
  private:
   static std::atomic<int>& count();
@@ -135,8 +135,8 @@ class GateWait final : public Pending {
   GateWait(const GateWait&) = delete;
   GateWait& operator=(const GateWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
+  bool is_over() override;
+  std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
 
  private:

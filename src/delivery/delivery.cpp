@@ -66,42 +66,42 @@ void Delivery::stream(std::string_view head, EventSource& source, bool chunked) 
 
 // --- State machine ---
 
-std::optional<Delivery::Result> Delivery::go_on() {
+std::optional<Delivery::Result> Delivery::advance() {
   while (!result_) {
-    Outlet::Look look = writes_.hand_over();
-    if (look == Outlet::Look::over) {
+    Outlet::WaitState state = writes_.hand_over();
+    if (state == Outlet::WaitState::done) {
       note_unhindered();
-      look = go_one_on();
+      state = advance_one_step();
     }
-    if (look == Outlet::Look::not_yet) {
+    if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
       if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
       return std::nullopt;
     }
     note_unhindered();
-    if (look == Outlet::Look::given_up) break_off();
+    if (state == Outlet::WaitState::given_up) break_off();
   }
   return result_;
 }
 
-Outlet::Look Delivery::go_one_on() {
+Outlet::WaitState Delivery::advance_one_step() {
   insert_at_ = steps_.size();
   if (steps_.empty()) {
     begin_stage();
-    return Outlet::Look::over;
+    return Outlet::WaitState::done;
   }
   Step& next = steps_.back();
   switch (next.kind) {
-    case Kind::moment: return look_at_moment(next);
-    case Kind::gate: return look_at_gate(next);
-    case Kind::delivery:
-    case Kind::last_bytes: {
-      const Outlet::Look look =
-          next.kind == Kind::delivery ? outlet_.look_for_delivery() : outlet_.look_for_last_bytes();
-      if (look == Outlet::Look::over) steps_.pop_back();
-      return look;
+    case Kind::moment: return check_moment(next);
+    case Kind::gate: return check_gate(next);
+    case Kind::await_delivery:
+    case Kind::await_last_bytes: {
+      const Outlet::WaitState state =
+          next.kind == Kind::await_delivery ? outlet_.check_delivery() : outlet_.check_last_bytes();
+      if (state == Outlet::WaitState::done) steps_.pop_back();
+      return state;
     }
-    default: perform(take_step()); return Outlet::Look::over;
+    default: perform(take_step()); return Outlet::WaitState::done;
   }
 }
 
@@ -142,11 +142,11 @@ void Delivery::begin_stage() {
       if (progress_.log) progress_.log->end_body();
       return strike_now(Trigger::Kind::at_end, 0);
     case Stage::end:
-      next_stage_ = Stage::last_bytes;
+      next_stage_ = Stage::await_last_bytes;
       if (source_) announce_last_bytes();
       return end_body();
-    case Stage::last_bytes: next_stage_ = Stage::over; return add({Kind::last_bytes});
-    case Stage::over: result_ = Result::completed;
+    case Stage::await_last_bytes: next_stage_ = Stage::finished; return add({Kind::await_last_bytes});
+    case Stage::finished: result_ = Result::completed;
   }
 }
 
@@ -168,11 +168,11 @@ void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.leave();  // in a write by itself
+      if (event_.raw) writes_.flush_before_wait();  // in a write by itself
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
-      if (event_.raw) add({Kind::leave});
+      if (event_.raw) add({Kind::flush_before_wait});
       return;
     case Kind::event: return send_event(*step.event, step.is_last);
     case Kind::copy:
@@ -206,7 +206,7 @@ void Delivery::perform(const Step& step) {
     case Kind::all_handed_over:
       if (progress_.log) progress_.log->handed_over(writes_.written(), timeline_.now());
       return;
-    case Kind::leave: return writes_.leave();
+    case Kind::flush_before_wait: return writes_.flush_before_wait();
     case Kind::announce_last_bytes: return announce_last_bytes();
 
     case Kind::strike: return strike_now(step.trigger, step.count, step.number);
@@ -221,13 +221,13 @@ void Delivery::perform(const Step& step) {
     case Kind::done_left:
       if (!progress_.done || outlet_.has_left()) return;
       progress_.done_at = std::chrono::steady_clock::time_point::max();
-      add({Kind::delivery});
+      add({Kind::await_delivery});
       return add({Kind::done_delivered});
     case Kind::done_delivered: progress_.done_at = std::chrono::steady_clock::now(); return;
     case Kind::moment:
     case Kind::gate:
-    case Kind::delivery:
-    case Kind::last_bytes: return;  // handled by go_one_on()
+    case Kind::await_delivery:
+    case Kind::await_last_bytes: return;  // handled by advance_one_step()
 
     case Kind::half_closed:
       outlet_.end_sending();
@@ -349,7 +349,7 @@ std::string Delivery::due_event() const {
 }
 
 void Delivery::send_simply() {
-  if (event_.raw) writes_.leave();  // in a write by itself, here and below
+  if (event_.raw) writes_.flush_before_wait();  // in a write by itself, here and below
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -357,7 +357,7 @@ void Delivery::send_simply() {
   if (event_.token) ++sent_.tokens;
   writes_.mark(sent_);
   writes_.end_part();
-  if (event_.raw) writes_.leave();
+  if (event_.raw) writes_.flush_before_wait();
 }
 
 void Delivery::send_event(const StreamEvent& event, bool is_last) {

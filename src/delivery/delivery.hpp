@@ -29,7 +29,7 @@ namespace mock_gateway::detail {
 /// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
 /// exchange's timeline, so delays never add up.
 /// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
-/// A step that must wait stays next until go_on() is called again.
+/// A step that must wait stays next until advance() is called again.
 class Delivery {
  public:
   enum class Result {
@@ -61,7 +61,7 @@ class Delivery {
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
-  std::optional<Result> go_on();
+  std::optional<Result> advance();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
@@ -73,7 +73,7 @@ class Delivery {
   using Sent = WriteQueue::Sent;
 
   /// In order. An answer in one piece has `body` instead of `stream` to `done`.
-  enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
+  enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
@@ -81,13 +81,13 @@ class Delivery {
       clock.emplace(timeline, moment, purpose);
       either.emplace(*clock, other);
     }
-    void end_look() {
+    void end_check() {
       either.reset();
       clock.reset();
     }
     void wait_without_pings(Timeline& timeline) {
       is_last = true;
-      if (!gate->over()) timeline.settle();
+      if (!gate->is_over()) timeline.settle();
     }
 
     delivery::RealTimeLimit guard;
@@ -120,7 +120,7 @@ class Delivery {
       end_of_body,
       open_stream,  // waits for the client to close the stream
       all_handed_over,
-      leave,
+      flush_before_wait,
       announce_last_bytes,
       // Faults. `number` is the index in the plan.
       strike,          // the faults of `trigger`, from index `number` on
@@ -133,10 +133,10 @@ class Delivery {
       moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,  // marks the end of a wait for the client
-      delivery,     // until the client's kernel has received everything written
-      last_bytes,   // until it has received the last bytes
-      done_left,    // until it has `[DONE]`, which no client can read from the gateway's send queue
+      client_left,       // marks the end of a wait for the client
+      await_delivery,    // until the client's kernel has received everything written
+      await_last_bytes,  // until it has received the last bytes
+      done_left,         // until it has `[DONE]`, which no client can read from the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -170,7 +170,7 @@ class Delivery {
   void begin_stage();
   /// Performs the next step or begins the next stage. Returns `not_yet` if the step must wait and all bytes before it
   /// have left.
-  Outlet::Look go_one_on();
+  Outlet::WaitState advance_one_step();
   void perform(const Step& step);
   /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
@@ -225,10 +225,10 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Sends the dialect's pings meanwhile, as look_at_gate() does. A wait until TimePoint::max() ends when the client
+  /// Sends the dialect's pings meanwhile, as check_gate() does. A wait until TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
-  Outlet::Look look_at_moment(Step& step);
-  Outlet::Look look_at_gate(Step& step);
+  Outlet::WaitState check_moment(Step& step);
+  Outlet::WaitState check_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
   /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);

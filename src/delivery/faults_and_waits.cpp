@@ -75,7 +75,7 @@ void Delivery::happen(std::size_t fault) {
     case Effect::Kind::half_close:
       announce_last_bytes();
       log_end(SentAnswer::Ending::half_closed);
-      add({Kind::delivery});
+      add({Kind::await_delivery});
       add({Kind::half_closed, fault});
       add({Kind::close});
       return add({Kind::end_by_fault});
@@ -96,7 +96,7 @@ void Delivery::happen(std::size_t fault) {
 
 void Delivery::end_connection(Outlet::Ending ending) {
   log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
-  add({Kind::delivery});
+  add({Kind::await_delivery});
   add({ending == Outlet::Ending::reset ? Kind::reset : Kind::close});
   add({Kind::end_by_fault});
 }
@@ -142,12 +142,12 @@ void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view 
   add({Kind::client_left});
 }
 
-Outlet::Look Delivery::look_at_moment(Step& step) {
+Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
-    if (timeline_.now() < step.moment) writes_.leave();
-    return Outlet::Look::over;
+    if (timeline_.now() < step.moment) writes_.flush_before_wait();
+    return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
   const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
@@ -161,12 +161,12 @@ Outlet::Look Delivery::look_at_moment(Step& step) {
       waiting.begin(timeline_, step.moment, purpose, waiting.guard);
   }
   const bool goes_on = has_end && !nothing_follows_;
-  const Outlet::Look look =
-      outlet_.look(*waiting.either, goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
-  if (look != Outlet::Look::over) return look;
-  const bool guard_is_over = waiting.guard.over();
+  const Outlet::WaitState state =
+      outlet_.check_wait(*waiting.either, goes_on ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::give_up);
+  if (state != Outlet::WaitState::done) return state;
+  const bool guard_is_over = waiting.guard.is_over();
   const bool clock_guard_expired = waiting.clock->guard_expired();
-  waiting.end_look();
+  waiting.end_check();
   if (waiting.is_for_ping && (guard_is_over || (clock_guard_expired && !has_end))) {
     waiting.is_last = true;
   } else if (waiting.is_for_ping && !clock_guard_expired) {
@@ -180,45 +180,45 @@ Outlet::Look Delivery::look_at_moment(Step& step) {
     else if (has_end)
       note_lateness(over.moment);
   }
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
-Outlet::Look Delivery::look_at_gate(Step& step) {
+Outlet::WaitState Delivery::check_gate(Step& step) {
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(std::nullopt);
-    writes_.leave();
-    return Outlet::Look::over;
+    writes_.flush_before_wait();
+    return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
   if (!waiting.gate) {
     if (timeline_.is_guard_spent()) {
       pass_by(*step.gate);
       take_step();
-      return Outlet::Look::over;
+      return Outlet::WaitState::done;
     }
     waiting.gate.emplace(Access::state(*step.gate), outlet_.waker(), [this] { return outlet_.delivered(); });
   }
   if (!waiting.is_last && !waiting.clock) {
-    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->over())
+    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->is_over())
       waiting.wait_without_pings(timeline_);
     else
       waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
   }
   Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
-  const Outlet::Look look = outlet_.look(awaited, Outlet::OnClientClosed::go_on);
-  if (look != Outlet::Look::over) return look;
+  const Outlet::WaitState state = outlet_.check_wait(awaited, Outlet::OnClientClosed::ignore);
+  if (state != Outlet::WaitState::done) return state;
   if (waiting.is_last) {
     const Step over = take_step();
     if (over.waiting->gate->guard_expired()) guard_expired();
-    return Outlet::Look::over;
+    return Outlet::WaitState::done;
   }
-  const bool ping_is_due = waiting.clock->over() && !waiting.clock->guard_expired();
-  waiting.end_look();
+  const bool ping_is_due = waiting.clock->is_over() && !waiting.clock->guard_expired();
+  waiting.end_check();
   if (ping_is_due)
     send_ping();
   else
     waiting.wait_without_pings(timeline_);
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 void Delivery::note_lateness(TimePoint moment) {
@@ -252,9 +252,9 @@ bool Delivery::ping_comes_by(TimePoint moment) {
 void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every());
   add({Kind::byte_order_mark});
-  add({Kind::leave});
+  add({Kind::flush_before_wait});
   add({Kind::between, 0, framing_->ping()});
-  add({Kind::leave});
+  add({Kind::flush_before_wait});
 }
 
 void Delivery::begin_noted(ScriptedWait wait) {

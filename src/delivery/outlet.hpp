@@ -16,24 +16,24 @@ class Outlet {
  public:
   enum class Ending { keep_alive, close, reset };
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
-  enum class OnClientClosed { go_on, give_up };
+  enum class OnClientClosed { ignore, give_up };
 
   /// The state of a wait. `not_yet`: the outlet knows when to look again.
-  enum class Look { over, given_up, not_yet };
+  enum class WaitState { done, given_up, not_yet };
 
   virtual ~Outlet() = default;
 
   /// Writes as many bytes as possible without blocking. Empty if the client has gone or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
   /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
-  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  virtual WaitState check_wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   /// Whether more bytes can be written. Gives up if the client does not read.
-  virtual Look look_for_room() = 0;
+  virtual WaitState check_room() = 0;
   /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read.
-  virtual Look look_for_delivery() = 0;
+  virtual WaitState check_delivery() = 0;
   /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
   /// answer shows whether it still reads. Gives up also if the gateway stops.
-  virtual Look look_for_last_bytes() = 0;
+  virtual WaitState check_last_bytes() = 0;
   /// Whether the client's kernel has received all written bytes, as far as the system can tell.
   virtual bool delivered() const { return true; }
   /// Whether all written bytes were sent, as far as the system can tell.

@@ -18,10 +18,10 @@ class EitherOf final : public Pending {
  public:
   EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
 
-  bool over() override { return one_.over() || other_.over(); }
-  std::optional<Duration> look_again_in() override {
-    const std::optional<Duration> one = one_.look_again_in();
-    const std::optional<Duration> other = other_.look_again_in();
+  bool is_over() override { return one_.is_over() || other_.is_over(); }
+  std::optional<Duration> recheck_in() override {
+    const std::optional<Duration> one = one_.recheck_in();
+    const std::optional<Duration> other = other_.recheck_in();
     return one && other ? std::min(*one, *other) : one ? one : other;
   }
   bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
@@ -36,8 +36,8 @@ class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
 
-  bool over() override { return limit_ && left() <= Duration{0}; }
-  std::optional<Duration> look_again_in() override {
+  bool is_over() override { return limit_ && left() <= Duration{0}; }
+  std::optional<Duration> recheck_in() override {
     return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
   }
   bool needs_wake() const override { return false; }
@@ -58,12 +58,12 @@ class BetweenWrites final : public Pending {
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
-  bool over() override {
+  bool is_over() override {
     if (is_vain()) return true;
     const std::optional<bool> read = outlet_.was_read();
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
-  std::optional<Duration> look_again_in() override {
+  std::optional<Duration> recheck_in() override {
     // Polls, because no event reports that a client reads. Most read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);

@@ -37,7 +37,7 @@ void WriteQueue::end_part() {
   if (writes_.kind == Writes::Kind::each_event || writes_.kind == Writes::Kind::sliced) flush();
 }
 
-void WriteQueue::leave() {
+void WriteQueue::flush_before_wait() {
   if (writes_.kind != Writes::Kind::together && writes_.kind != Writes::Kind::split) flush();
 }
 
@@ -55,13 +55,13 @@ void WriteQueue::flush() {
   }
 }
 
-Outlet::Look WriteQueue::hand_over() {
-  if (units_.empty()) return Outlet::Look::over;
+Outlet::WaitState WriteQueue::hand_over() {
+  if (units_.empty()) return Outlet::WaitState::done;
   while (next_unit_ < units_.size()) {
     Unit& unit = units_[next_unit_];
-    const Outlet::Look look = awaits_room_ ? outlet_.look_for_room() : pause_before(unit);
-    if (look != Outlet::Look::over) return look;
-    if (!write(unit)) return Outlet::Look::given_up;
+    const Outlet::WaitState state = awaits_room_ ? outlet_.check_room() : pause_before(unit);
+    if (state != Outlet::WaitState::done) return state;
+    if (!write(unit)) return Outlet::WaitState::given_up;
     if (unit.size == 0) ++next_unit_;
   }
   units_.clear();
@@ -69,7 +69,7 @@ Outlet::Look WriteQueue::hand_over() {
   gathered_.erase(0, taken_);
   united_ -= taken_;
   taken_ = 0;
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 bool WriteQueue::write(Unit& unit) {
@@ -90,21 +90,21 @@ bool WriteQueue::write(Unit& unit) {
   return true;
 }
 
-Outlet::Look WriteQueue::pause_before(Unit& unit) {
+Outlet::WaitState WriteQueue::pause_before(Unit& unit) {
   const bool is_slice = writes_.kind == Writes::Kind::sliced && written_ > 0 && paused_at_ != written_;
-  if (!unit.is_second_half && !is_slice) return Outlet::Look::over;
+  if (!unit.is_second_half && !is_slice) return Outlet::WaitState::done;
   is_split_ = is_split_ || unit.is_second_half;
   if (!reads_too_slowly_) {
     if (!pause_) pause_.emplace(outlet_);
-    const Outlet::Look look = outlet_.look(*pause_, Outlet::OnClientClosed::go_on);
-    if (look != Outlet::Look::over) return look;
+    const Outlet::WaitState state = outlet_.check_wait(*pause_, Outlet::OnClientClosed::ignore);
+    if (state != Outlet::WaitState::done) return state;
     time_to_read_ += pause_->passed();
     reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
     pause_.reset();
   }
   unit.is_second_half = false;
   paused_at_ = written_;
-  return Outlet::Look::over;
+  return Outlet::WaitState::done;
 }
 
 void WriteQueue::forget() {

@@ -40,12 +40,12 @@ class WriteQueue {
   /// Ends the head, an event, or bytes between events.
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
-  void leave();
+  void flush_before_wait();
   void flush();
 
   bool has_writes() const { return !units_.empty(); }
   /// Passes pending writes to the connection, as far as it accepts them.
-  Outlet::Look hand_over();
+  Outlet::WaitState hand_over();
   void forget();
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
@@ -75,7 +75,7 @@ class WriteQueue {
   /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
-  Outlet::Look pause_before(Unit& unit);
+  Outlet::WaitState pause_before(Unit& unit);
   void publish();
 
   const Writes& writes_;

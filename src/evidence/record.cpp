@@ -362,23 +362,23 @@ void JournalState::forget(const RequestScope& scope) {
   if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
 }
 
-JournalState::News JournalState::news(std::uint64_t number) const {
-  News news;
+JournalState::Changes JournalState::changes_since(std::uint64_t number) const {
+  Changes changes;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    news.number = added_;
-    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
+    changes.number = added_;
+    changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
     // Most are the last records; evicted ones are missing.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
-      news.added.push_back(*record);
+      changes.added.push_back(*record);
       --missing;
     }
   }
-  std::sort(news.added.begin(), news.added.end(),
+  std::sort(changes.added.begin(), changes.added.end(),
             [](const auto& left, const auto& right) { return left->number < right->number; });
-  return news;
+  return changes;
 }
 
 std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(

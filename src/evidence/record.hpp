@@ -195,7 +195,7 @@ class JournalState {
   void clear();
   /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  struct News {
+  struct Changes {
     /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
     /// The number of records published so far, for the next call.
@@ -204,7 +204,7 @@ class JournalState {
     std::uint64_t oldest = 0;
   };
   /// Returns the records published after the first `number`. The time depends only on their number.
-  News news(std::uint64_t number) const;
+  Changes changes_since(std::uint64_t number) const;
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;

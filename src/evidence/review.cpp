@@ -35,7 +35,7 @@ using RealTime = Seen::RealTime;
 /// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
+std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope);
 /// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
@@ -68,7 +68,7 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
+std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
@@ -277,7 +277,7 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::look(journal, scope);
+  const std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
@@ -294,7 +294,7 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
 
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
                                        std::uint64_t since) {
-  const std::vector<Seen> all = review::look(journal, {});
+  const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
   // These findings need a failure. Skip the slow comparison of requests without one.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))

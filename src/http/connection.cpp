@@ -1,4 +1,4 @@
-// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
+// Timeouts and limits of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
 
 #include "connection.hpp"
 
@@ -48,7 +48,7 @@ Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& lim
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
-  if (limits_.trial) trial_ = Trial{opened_ + limits_.trial->time, limits_.trial->bytes};
+  if (limits_.untrusted) untrusted_ = UntrustedBudget{opened_ + limits_.untrusted->time, limits_.untrusted->bytes};
   sockets::adopt(socket_);
 }
 
@@ -63,8 +63,9 @@ Connection::~Connection() {
   }
 }
 
-std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::steady_clock::time_point moment) const {
-  return trial_ ? std::min(moment, trial_->end) : moment;
+std::chrono::steady_clock::time_point Connection::within_untrusted_time(
+    std::chrono::steady_clock::time_point moment) const {
+  return untrusted_ ? std::min(moment, untrusted_->end) : moment;
 }
 
 std::optional<Connection::Arrival> Connection::receive(Duration patience) {
@@ -73,17 +74,17 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
     buffer_.erase(0, position_);
     position_ = 0;
   }
-  if (trial_ && trial_->bytes == 0) return Arrival::spent;
+  if (untrusted_ && untrusted_->bytes == 0) return Arrival::spent;
   if (stop_line_->is_stopped()) return Arrival::broken;
   const auto before = std::chrono::steady_clock::now();
-  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
+  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_untrusted_time(before + patience);
   wait_.reset();
   if (maybe_readable_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
-    if (trial_) wanted = std::min(wanted, trial_->bytes);
+    if (untrusted_) wanted = std::min(wanted, untrusted_->bytes);
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -95,7 +96,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
         body_received_ += count;
         moved_at_once_ += count;
         if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
-        if (trial_) trial_->bytes -= count;
+        if (untrusted_) untrusted_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
@@ -160,15 +161,15 @@ Duration Connection::body_patience() const {
 bool Connection::read_gap_is_over() {
   if (!slow_->turn) {
     slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
-    has_news_ = true;
+    may_have_changed_ = true;
   }
-  const Look look = this->look(*slow_->turn, OnClientClosed::give_up);
-  if (look == Look::not_yet) return false;
+  const WaitState state = check_wait(*slow_->turn, OnClientClosed::give_up);
+  if (state == WaitState::not_yet) return false;
   if (slow_->turn->guard_expired()) {
     slow_->timeline.spend_guard();
     guard_expired();
   }
-  if (look == Look::given_up) {
+  if (state == WaitState::given_up) {
     slow_.reset();
     return true;
   }
@@ -191,12 +192,12 @@ bool Connection::has_request() {
 
 Connection::Arrival Connection::wait_for_request() {
   maybe_readable_ = true;
-  std::optional<Arrival> arrival = look_for_request();
-  for (; !arrival; arrival = look_for_request()) wait_for_event();
+  std::optional<Arrival> arrival = check_request();
+  for (; !arrival; arrival = check_request()) wait_for_event();
   return *arrival;
 }
 
-std::optional<Connection::Arrival> Connection::look_for_request() {
+std::optional<Connection::Arrival> Connection::check_request() {
   if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
   while (!has_request()) {
     const std::optional<Arrival> arrival = receive(connection::left_until(*idle_since_ + limits_.idle_timeout));
@@ -205,7 +206,7 @@ std::optional<Connection::Arrival> Connection::look_for_request() {
   return Arrival::arrived;
 }
 
-std::chrono::steady_clock::time_point Connection::look_again_at() const { return wait_ ? wait_->until : idle_until(); }
+std::chrono::steady_clock::time_point Connection::recheck_at() const { return wait_ ? wait_->until : idle_until(); }
 
 sockets::Wanted Connection::wanted() const {
   sockets::Wanted wanted;
@@ -218,12 +219,12 @@ sockets::Wanted Connection::wanted() const {
 
 std::chrono::steady_clock::time_point Connection::idle_until() const {
   const auto limit = std::chrono::duration_cast<std::chrono::steady_clock::duration>(limits_.idle_timeout);
-  return within_trial(idle_since_.value_or(opened_) + limit);
+  return within_untrusted_time(idle_since_.value_or(opened_) + limit);
 }
 
 void Connection::expect_bytes(bool to_the_end) {
   maybe_readable_ = true;
-  has_news_ = true;
+  may_have_changed_ = true;
   peer_hung_up_ = to_the_end;
 }
 
@@ -311,7 +312,7 @@ void Connection::begin_exchange(ExchangeObserver& observer, Timeline& timeline, 
   if (stream != 0) stream_ = Stream{stream, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
-  has_news_ = true;
+  may_have_changed_ = true;
   moved_at_once_ = 0;
   if (peer_closed_) observer.mark_client_closed(leaving());
   if (std::exchange(guard_expired_, false)) observer.mark_guard_expired();
@@ -355,37 +356,36 @@ Connection::Wait& Connection::begin_wait(Wait::For what) {
   return *wait_;
 }
 
-Outlet::Look Connection::not_yet(std::optional<Duration> look_again_in) {
+Outlet::WaitState Connection::not_yet(std::optional<Duration> recheck_in) {
   using Steady = std::chrono::steady_clock;
   wait_->until = Steady::time_point::max();
-  if (look_again_in)
-    wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
+  if (recheck_in) wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*recheck_in));
   moved_at_once_ = 0;
-  return Look::not_yet;
+  return WaitState::not_yet;
 }
 
-sockets::Readiness Connection::news() {
+sockets::Readiness Connection::socket_changes() {
   if (seen_) return *std::exchange(seen_, std::nullopt);
-  if (!std::exchange(has_news_, false)) return {};
+  if (!std::exchange(may_have_changed_, false)) return {};
   return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
 }
 
-Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
-  const Look look = look_at(pending, on_client_closed);
-  if (look != Look::not_yet && observer_) observer_->mark_unattended(false);
-  return look;
+Outlet::WaitState Connection::check_wait(Pending& pending, OnClientClosed on_client_closed) {
+  const WaitState state = check_pending(pending, on_client_closed);
+  if (state != WaitState::not_yet && observer_) observer_->mark_unattended(false);
+  return state;
 }
 
-Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_closed) {
-  if (pending.over()) return Look::over;
-  if (stop_line_->is_stopped()) return Look::given_up;
-  const sockets::Readiness news = this->news();
-  if (news.disconnected) {
+Outlet::WaitState Connection::check_pending(Pending& pending, OnClientClosed on_client_closed) {
+  if (pending.is_over()) return WaitState::done;
+  if (stop_line_->is_stopped()) return WaitState::given_up;
+  const sockets::Readiness changes = socket_changes();
+  if (changes.disconnected) {
     note_disconnected();
-    return Look::given_up;
+    return WaitState::given_up;
   }
-  if (news.peer_closed) note_peer_closed(false);
-  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
+  if (changes.peer_closed) note_peer_closed(false);
+  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // saves memory: thousands may wait
     std::string().swap(buffer_);
@@ -394,10 +394,10 @@ Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_clos
   Wait& wait = begin_wait(Wait::For::exchange);
   wait.is_for_client = !peer_closed_;
   wait.is_woken = pending.needs_wake();
-  return not_yet(pending.look_again_in());
+  return not_yet(pending.recheck_in());
 }
 
-Outlet::Look Connection::look_for_room() {
+Outlet::WaitState Connection::check_room() {
   Wait& wait = begin_wait(Wait::For::room);
   if (!wait.standstill) {
     if (timeline_) timeline_->settle();
@@ -405,54 +405,54 @@ Outlet::Look Connection::look_for_room() {
   }
   const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
-  if (trial_) left = std::min(left, connection::left_until(trial_->end));
+  if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
   if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
     wait_.reset();
-    if (left > Duration{0}) return Look::over;
+    if (left > Duration{0}) return WaitState::done;
     stalled_ = true;
-    return Look::given_up;
+    return WaitState::given_up;
   }
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   return not_yet(std::min(left, step));
 }
 
-Outlet::Look Connection::look_for_delivery() {
+Outlet::WaitState Connection::check_delivery() {
   // Longer than any system delays its acknowledgement. After this, the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
     wait_.reset();
-    return stop_line_->is_stopped() ? Look::given_up : Look::over;
+    return stop_line_->is_stopped() ? WaitState::given_up : WaitState::done;
   }
   Wait& wait = begin_wait(Wait::For::delivery);
   if (!wait.standstill) {
     wait.standstill.emplace(socket_);
     wait.acknowledgement.emplace();
   }
-  const sockets::Readiness news = this->news();
-  has_news_ = has_news_ || news.peer_closed;  // must be seen by the wait of the exchange
+  const sockets::Readiness changes = socket_changes();
+  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // must be seen by the wait of the exchange
   const Duration left = limits_.write_timeout - wait.standstill->length();
-  if (news.disconnected || left <= Duration{0}) {
+  if (changes.disconnected || left <= Duration{0}) {
     wait_.reset();
-    if (news.disconnected)
+    if (changes.disconnected)
       note_disconnected();
     else
       stalled_ = true;
-    return Look::given_up;
+    return WaitState::given_up;
   }
   if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
   // A FIN that is already known would be reported again and again.
-  wait.is_for_client = !peer_closed_ && !has_news_;
-  return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
+  wait.is_for_client = !peer_closed_ && !may_have_changed_;
+  return not_yet(std::min(wait.acknowledgement->recheck_in(), left));
 }
 
-Outlet::Look Connection::look_for_last_bytes() {
-  if (!closed_before_last_bytes_) return Look::over;
-  if (const Look look = look_for_delivery(); look != Look::over) return look;
+Outlet::WaitState Connection::check_last_bytes() {
+  if (!closed_before_last_bytes_) return WaitState::done;
+  if (const WaitState state = check_delivery(); state != WaitState::done) return state;
   // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
-  return has_gone ? Look::given_up : Look::over;
+  return has_gone ? WaitState::given_up : WaitState::done;
 }
 
 std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
@@ -487,25 +487,25 @@ void Connection::wait_for_event() {
 
 template <class Looking>
 bool Connection::wait_while(const Looking& looking) {
-  Look look = looking();
-  for (; look == Look::not_yet; look = looking()) wait_for_event();
+  WaitState state = looking();
+  for (; state == WaitState::not_yet; state = looking()) wait_for_event();
   seen_.reset();
-  has_news_ = true;
-  return look == Look::over;
+  may_have_changed_ = true;
+  return state == WaitState::done;
 }
 
 bool Connection::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::optional<std::size_t> count = write_some(bytes);
     if (!count) return false;
-    if (*count == 0 && !wait_while([this] { return look_for_room(); })) return false;
+    if (*count == 0 && !wait_while([this] { return check_room(); })) return false;
     bytes.remove_prefix(*count);
   }
   return true;
 }
 
 bool Connection::drain() {
-  return wait_while([this] { return look_for_delivery(); });
+  return wait_while([this] { return check_delivery(); });
 }
 
 void Connection::guard_expired() {
@@ -549,12 +549,12 @@ bool Connection::finish() {
     if (ending_ == Ending::keep_alive) ending_ = Ending::close;
     send_ending();
     if (ending_ != Ending::close || !linger_ || stalled_) return true;
-    lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
+    lingers_until_ = within_untrusted_time(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
     wait_.reset();
     maybe_readable_ = true;
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
-    if (trial_) trial_->bytes = limits_.max_body;
+    if (untrusted_) untrusted_->bytes = limits_.max_body;
   }
   return !lingers_until_ || drain_input();
 }

@@ -24,7 +24,7 @@ namespace mock_gateway::detail {
 /// Transport limits, always in real time.
 struct ConnectionLimits {
   /// Budget of a connection until it is trusted.
-  struct Trial {
+  struct UntrustedBudget {
     /// From acceptance on, including reading, answering and waiting.
     Duration time;
     std::size_t bytes;
@@ -42,7 +42,7 @@ struct ConnectionLimits {
   /// Whether connections may use the descriptors reserved by Server::keep_descriptors.
   bool uses_kept_descriptors = false;
   /// Empty: every connection is trusted from the start.
-  std::optional<Trial> trial = std::nullopt;
+  std::optional<UntrustedBudget> untrusted = std::nullopt;
 };
 
 /// A client connection: all reads, writes and waits, and how it is closed. Used by one thread at a time; stop_line()
@@ -63,15 +63,15 @@ class Connection final : public Outlet {
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
   /// When to serve this connection again at the latest, even without socket events.
-  std::chrono::steady_clock::time_point look_again_at() const;
+  std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
-  void trust() { trial_.reset(); }
+  void trust() { untrusted_.reset(); }
 
-  // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
+  // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
   /// The same without blocking.
-  std::optional<Arrival> look_for_request();
+  std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
   /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
@@ -105,10 +105,10 @@ class Connection final : public Outlet {
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   std::optional<std::size_t> write_some(std::string_view bytes) override;
-  Look look(Pending& pending, OnClientClosed on_client_closed) override;
-  Look look_for_room() override;
-  Look look_for_delivery() override;
-  Look look_for_last_bytes() override;
+  WaitState check_wait(Pending& pending, OnClientClosed on_client_closed) override;
+  WaitState check_room() override;
+  WaitState check_delivery() override;
+  WaitState check_last_bytes() override;
   void last_bytes_follow() override;
   bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
@@ -120,7 +120,7 @@ class Connection final : public Outlet {
   void guard_expired() override;
 
   // Blocking calls.
-  /// Blocks until the event of the last look, or until look_again_at().
+  /// Blocks until the event of the last look, or until recheck_at().
   void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
@@ -134,7 +134,7 @@ class Connection final : public Outlet {
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
   void send_ending();
-  /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
   bool finish();
   bool is_finishing() const { return is_finishing_; }
@@ -204,7 +204,7 @@ class Connection final : public Outlet {
     std::optional<Acknowledgement> acknowledgement;  // only for delivery
   };
 
-  struct Trial {
+  struct UntrustedBudget {
     std::chrono::steady_clock::time_point end;
     std::size_t bytes;  // the rest of its byte budget
   };
@@ -212,7 +212,7 @@ class Connection final : public Outlet {
   /// Receives available bytes. Returns `timed_out` after `patience` without any.
   std::optional<Arrival> receive(Duration patience);
   bool has_request();
-  std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
+  std::chrono::steady_clock::time_point within_untrusted_time(std::chrono::steady_clock::time_point moment) const;
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool read_gap_is_over();
@@ -220,14 +220,14 @@ class Connection final : public Outlet {
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
-  Look look_at(Pending& pending, OnClientClosed on_client_closed);
+  WaitState check_pending(Pending& pending, OnClientClosed on_client_closed);
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
   /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
   /// Sets when to look again, at the latest. Returns `not_yet`.
-  Look not_yet(std::optional<Duration> look_again_in);
+  WaitState not_yet(std::optional<Duration> recheck_in);
   /// Changes of the socket since the last look.
-  sockets::Readiness news();
+  sockets::Readiness socket_changes();
   template <class Looking>
   bool wait_while(const Looking& looking);
   void note_peer_closed(bool is_reset);
@@ -253,7 +253,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
-  std::optional<Trial> trial_;
+  std::optional<UntrustedBudget> untrusted_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool is_finishing_ = false;
@@ -272,7 +272,7 @@ class Connection final : public Outlet {
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
   std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
-  bool has_news_ = true;           // the socket may have changed since the last look
+  bool may_have_changed_ = true;   // the socket may have changed since the last look
   std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;

@@ -173,7 +173,7 @@ Reactor::Session* Reactor::take_due(Moment now) {
     clear_timer(session);
     // An owned session gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
-    if (session.look_again_at > now) {
+    if (session.recheck_at > now) {
       set_timer(session);
     } else if ((session.state.fetch_or(owned) & owned) == 0) {
       return &session;
@@ -244,17 +244,17 @@ void Reactor::end(Session& session) {
 }
 
 bool Reactor::start_timer(Session& session) {
-  session.look_again_at = session.connection->look_again_at();
-  if (session.has_timer && session.timer->first <= session.look_again_at) return false;
+  session.recheck_at = session.connection->recheck_at();
+  if (session.has_timer && session.timer->first <= session.recheck_at) return false;
   clear_timer(session);
   set_timer(session);
-  return is_waiting_ && session.look_again_at < waits_until_;
+  return is_waiting_ && session.recheck_at < waits_until_;
 }
 
 void Reactor::set_timer(Session& session) {
-  if (session.look_again_at == Moment::max()) return;
+  if (session.recheck_at == Moment::max()) return;
   try {
-    session.timer = timers_.emplace(session.look_again_at, &session);
+    session.timer = timers_.emplace(session.recheck_at, &session);
     session.has_timer = true;
   } catch (const std::bad_alloc&) {  // without a timer, it waits longer
   }

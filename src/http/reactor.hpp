@@ -23,7 +23,7 @@ namespace mock_gateway::detail {
 class Reactor final : private Handoff {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
-  /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
+  /// after more bytes, a wake, or at Connection::recheck_at(). Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -60,7 +60,7 @@ class Reactor final : private Handoff {
     /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
-    std::chrono::steady_clock::time_point look_again_at{};
+    std::chrono::steady_clock::time_point recheck_at{};
     std::multimap<std::chrono::steady_clock::time_point, Session*>::iterator timer{};
     bool has_timer = false;
   };
@@ -104,7 +104,7 @@ class Reactor final : private Handoff {
   std::set<Session*> sessions_;
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
-  std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
+  std::multimap<Moment, Session*> timers_;  // each no later than its session's recheck_at
   std::size_t watched_ = 0;
   Moment waits_until_{};                 // the leader's timeout while it waits
   Moment vacant_since_ = Moment::max();  // since when no session is watched

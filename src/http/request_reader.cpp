@@ -192,7 +192,7 @@ bool can_be_skipped(const Connection& connection, const IncomingRequest& incomin
 }
 
 std::string spent(const ConnectionLimits& limits) {
-  const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
+  const std::size_t bytes = limits.untrusted ? limits.untrusted->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
 }
 
@@ -347,7 +347,7 @@ RequestReader::RequestReader(Connection& connection, const HeadCheck& check_head
   incoming_->fault = fault;
 }
 
-bool RequestReader::go_on() {
+bool RequestReader::advance() {
   if (!body_) {
     const std::optional<Arrival> head = connection_.read_head(incoming_->raw_head);
     if (!head) return false;
@@ -430,11 +430,11 @@ void RequestReader::complete() {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head) {
   RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
-  while (!reader.go_on()) connection.wait_for_event();
+  while (!reader.advance()) connection.wait_for_event();
   return reader.take();
 }
 
-std::optional<bool> SkippedBody::go_on() {
+std::optional<bool> SkippedBody::advance() {
   const std::optional<Connection::Arrival> arrival = body_.go_on(nullptr);
   if (!arrival) return std::nullopt;
   return arrival == Connection::Arrival::arrived && !head_.malformed && !head_.is_body_unread;

@@ -92,7 +92,7 @@ class RequestReader {
                 const Clock& clock, RefuseHead refuse_head);
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
-  bool go_on();
+  bool advance();
   /// The request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
@@ -126,7 +126,7 @@ class SkippedBody {
   SkippedBody& operator=(const SkippedBody&) = delete;
 
   /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
-  std::optional<bool> go_on();
+  std::optional<bool> advance();
 
  private:
   IncomingRequest head_;

@@ -31,7 +31,7 @@ detail::ConnectionLimits limits() {
   limits.max_head = largest_head;
   limits.max_body = largest_body;
   limits.uses_kept_descriptors = true;
-  limits.trial = detail::ConnectionLimits::Trial{5s, largest_head};
+  limits.untrusted = detail::ConnectionLimits::UntrustedBudget{5s, largest_head};
   return limits;
 }
 
@@ -133,7 +133,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
 
   std::optional<bool> begin(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) {
     if (connection.ending() != detail::Outlet::Ending::keep_alive) return false;
-    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+    const std::optional<Connection::Arrival> arrival = connection.check_request();
     if (!arrival) return std::nullopt;
     if (*arrival != Connection::Arrival::arrived) return false;
     progress.reader = std::make_unique<detail::RequestReader>(
@@ -143,7 +143,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
   }
 
   std::optional<bool> read(Connection& connection, Progress& progress) {
-    if (!progress.reader->go_on()) return std::nullopt;
+    if (!progress.reader->advance()) return std::nullopt;
     const std::optional<IncomingRequest> incoming = progress.reader->take();
     progress.reader.reset();
     if (!incoming) return false;
@@ -162,9 +162,9 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
       if (!count) return false;
       progress.sent += *count;
       if (*count > 0) continue;
-      const detail::Outlet::Look room = connection.look_for_room();
-      if (room == detail::Outlet::Look::not_yet) return std::nullopt;
-      if (room == detail::Outlet::Look::given_up) return false;
+      const detail::Outlet::WaitState room = connection.check_room();
+      if (room == detail::Outlet::WaitState::not_yet) return std::nullopt;
+      if (room == detail::Outlet::WaitState::given_up) return false;
     }
     progress.answer.clear();
     progress.is_sending = false;

@@ -201,10 +201,10 @@ class JournalFeed {
   explicit JournalFeed(const Gateway& gateway);
   ~JournalFeed();
   /// Returns the revision of the newest change.
-  std::uint64_t look();
-  /// Returns the first change after that revision, as of the last look().
+  std::uint64_t update();
+  /// Returns the first change after that revision, as of the last update().
   std::optional<Change> after(std::uint64_t revision);
-  /// Returns the newest exchange with a lower id, as of the last look().
+  /// Returns the newest exchange with a lower id, as of the last update().
   std::optional<Change> before(std::uint64_t id);
   /// Returns the revision of an exchange; 0 if it is unknown.
   std::uint64_t revision_of(std::uint64_t id) const;

@@ -44,18 +44,18 @@ struct JournalFeed::Impl {
 JournalFeed::JournalFeed(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
 JournalFeed::~JournalFeed() = default;
 
-std::uint64_t JournalFeed::look() {
+std::uint64_t JournalFeed::update() {
   Impl& its = *impl_;
   const std::lock_guard<std::mutex> lock(its.mutex);
-  detail::JournalState::News news = its.journal->news(its.number);
-  its.number = news.number;
-  its.forget_before(news.oldest);
+  detail::JournalState::Changes changes = its.journal->changes_since(its.number);
+  its.number = changes.number;
+  its.forget_before(changes.oldest);
   const std::uint64_t before = its.revision;
-  for (auto& record : news.added) {
+  for (auto& record : changes.added) {
     its.note(record);
     its.pending.push_back(std::move(record));
   }
-  // Note an exchange only once if it was both recorded and ended since the last look.
+  // Note an exchange only once if it was both recorded and ended since the last update.
   for (const auto& record : its.journal->take_ended(its.pending)) {
     const auto known = its.known.find(record->id);
     if (known != its.known.end() && known->second.revision <= before) its.note(record);

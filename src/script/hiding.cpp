@@ -74,7 +74,7 @@ std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t
 std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
-  if (!nodes_.empty()) look(0, terms, 0, plan.priority, found);
+  if (!nodes_.empty()) search(0, terms, 0, plan.priority, found);
   if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
   return found < added_++ ? std::make_optional(found) : std::nullopt;
 }
@@ -91,8 +91,8 @@ std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   return terms;
 }
 
-void HidingStubs::look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
-                       std::size_t& found) const {
+void HidingStubs::search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+                         std::size_t& found) const {
   const Node& here = nodes_[node];
   if (here.first >= found) return;
   const auto hider = std::lower_bound(here.hiders.begin(), here.hiders.end(), priority,
@@ -101,7 +101,7 @@ void HidingStubs::look(std::size_t node, const std::vector<Term>& terms, std::si
   if (!here.has_children) return;
   for (std::size_t term = next; term < terms.size(); ++term) {
     const auto child = children_.find(hiding::edge(node, terms[term]));
-    if (child != children_.end()) look(child->second, terms, term + 1, priority, found);
+    if (child != children_.end()) search(child->second, terms, term + 1, priority, found);
   }
 }
 

@@ -35,7 +35,8 @@ class HidingStubs {
 
   std::vector<Term> terms_of(const StubPlan& plan);
   /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
-  void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
+  void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+              std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;

@@ -24,13 +24,13 @@ AskedRequests::Answered AskedRequests::answer(std::uint64_t exchange, ReplyStep 
     if (found == waiting_.end()) return over_.count(exchange) > 0 ? Answered::too_late : Answered::unknown;
     found->second->reply_ = std::move(step);
     wake = found->second->wake_;
-    leave(exchange);
+    remove(exchange);
   }
   wake->wake();
   return Answered::yes;
 }
 
-void AskedRequests::leave(std::uint64_t exchange) {
+void AskedRequests::remove(std::uint64_t exchange) {
   if (waiting_.erase(exchange) == 0) return;
   over_.insert(exchange);
   if (over_.size() > most_remembered) over_.erase(over_.begin());
@@ -50,18 +50,18 @@ AskedWait::AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_p
 
 AskedWait::~AskedWait() {
   const std::lock_guard<std::mutex> lock(board_.mutex_);
-  board_.leave(exchange_);
+  board_.remove(exchange_);
 }
 
-bool AskedWait::over() {
+bool AskedWait::is_over() {
   const std::lock_guard<std::mutex> lock(board_.mutex_);
   if (reply_) return true;
   guard_expired_ = guard_expired_ || std::chrono::steady_clock::now() - began_ >= guard;
-  if (guard_expired_) board_.leave(exchange_);
+  if (guard_expired_) board_.remove(exchange_);
   return guard_expired_;
 }
 
-std::optional<Duration> AskedWait::look_again_in() {
+std::optional<Duration> AskedWait::recheck_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   return std::max(Duration{0}, Duration{guard} - spent);
 }

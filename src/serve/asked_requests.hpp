@@ -48,7 +48,7 @@ class AskedRequests {
   friend class AskedWait;
   static constexpr std::size_t most_remembered = 10'000;
 
-  void leave(std::uint64_t exchange);  // expects the mutex to be held
+  void remove(std::uint64_t exchange);  // expects the mutex to be held
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, AskedWait*> waiting_;
@@ -68,8 +68,8 @@ class AskedWait final : public Pending {
   AskedWait(const AskedWait&) = delete;
   AskedWait& operator=(const AskedWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
+  bool is_over() override;
+  std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
   /// The test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }

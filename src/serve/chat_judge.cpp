@@ -172,10 +172,10 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   served.problems.push_back(std::move(recorded));
 }
 
-bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
+bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::WaitState state, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
-  if (look == Outlet::Look::given_up) {
+  if (state == Outlet::WaitState::given_up) {
     // A client that closed only its sending side can still read this.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
@@ -322,12 +322,12 @@ void judge_chat(ServedRequest& served) {
 }
 
 void judge_asked(ServedRequest& served) {
-  const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
-  if (look == Outlet::Look::not_yet) return;
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
     ReplyStep step;
-    if (chat_judge::take_asked(served, *asked, look, step)) return;
+    if (chat_judge::take_asked(served, *asked, state, step)) return;
     if (chat_judge::take_step(served, *asked->stub, std::move(step))) return;
     chat_judge::fill_places(served, asked->call);
     answer_with_reply(served, asked->hits);

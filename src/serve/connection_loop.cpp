@@ -55,7 +55,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   incoming->keep_alive = false;
   RunningExchange exchange(gateway_, connection);
   exchange.begin(std::move(*incoming), 1);
-  while (!exchange.go_on()) connection.wait_for_event();
+  while (!exchange.advance()) connection.wait_for_event();
 }
 
 bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
@@ -88,9 +88,9 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
 std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head,
                                           ConnectionProgress& progress) {
   // A reset would discard undelivered bytes of the previous reply.
-  if (progress.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (progress.is_reset && connection.check_delivery() == Outlet::WaitState::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
-  const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+  const std::optional<Connection::Arrival> arrival = connection.check_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(progress.position > 1);
@@ -110,7 +110,7 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
 }
 
 std::optional<bool> ConnectionLoop::read(Connection& connection, ConnectionProgress& progress) {
-  if (!progress.reader->go_on()) return std::nullopt;
+  if (!progress.reader->advance()) return std::nullopt;
   std::optional<IncomingRequest> incoming = progress.reader->take();
   if (!incoming) {
     progress.reader.reset();
@@ -129,7 +129,7 @@ std::optional<bool> ConnectionLoop::read(Connection& connection, ConnectionProgr
 }
 
 std::optional<bool> ConnectionLoop::answer(Connection& connection, ConnectionProgress& progress) {
-  if (!progress.exchange->go_on()) return std::nullopt;
+  if (!progress.exchange->advance()) return std::nullopt;
   progress.exchange.reset();
   ++progress.position;
   if (progress.answered && connection.ending() == Outlet::Ending::keep_alive)
@@ -139,7 +139,7 @@ std::optional<bool> ConnectionLoop::answer(Connection& connection, ConnectionPro
 }
 
 std::optional<bool> ConnectionLoop::skip(Connection& connection, ConnectionProgress& progress) {
-  const std::optional<bool> next_can_follow = progress.skipped->go_on();
+  const std::optional<bool> next_can_follow = progress.skipped->advance();
   if (!next_can_follow) return std::nullopt;
   progress.skipped.reset();
   if (!*next_can_follow) {

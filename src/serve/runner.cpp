@@ -90,12 +90,12 @@ void RunningExchange::begin(IncomingRequest incoming, std::size_t position) noex
   }
 }
 
-bool RunningExchange::go_on() noexcept {
+bool RunningExchange::advance() noexcept {
   if (!judgement_ && !delivery_) return true;
   try {
     const OnTimeline own(*timeline_);
     if (judgement_ && !judge_and_publish()) return false;
-    const std::optional<Delivery::Result> result = delivery_->go_on();
+    const std::optional<Delivery::Result> result = delivery_->advance();
     if (!result) {
       if (record_->bytes >= head_.size()) std::string().swap(head_);
       return false;

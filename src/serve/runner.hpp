@@ -43,7 +43,7 @@ class RunningExchange {
   /// Begins the exchange; called once, first. `position` is the request's number on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
   /// Continues the exchange. Returns whether it has ended; if not, the connection knows when to call it again.
-  bool go_on() noexcept;
+  bool advance() noexcept;
 
  private:
   struct Judgement;

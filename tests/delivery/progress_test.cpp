@@ -71,7 +71,7 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
                             progress);
   detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
   delivery.stream("HEAD", events, true);
-  delivery.go_on();
+  delivery.advance();
 }
 
 TEST_CASE("[DONE] is reported only after its last byte was written") {
@@ -238,10 +238,10 @@ TEST_CASE("durations of waits are printed in seconds with one decimal, even if t
 class LooksLate final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override { return takes ? bytes.size() : 0; }
-  Look look(detail::Pending& pending, OnClientClosed) override {
-    return looks && pending.over() ? Look::over : Look::not_yet;
+  WaitState check_wait(detail::Pending& pending, OnClientClosed) override {
+    return looks && pending.is_over() ? WaitState::done : WaitState::not_yet;
   }
-  Look look_for_room() override { return takes ? Look::over : Look::not_yet; }
+  WaitState check_room() override { return takes ? WaitState::done : WaitState::not_yet; }
   std::shared_ptr<detail::Wake> waker() override { return std::make_shared<WokenByTest>(); }
 
   bool looks = true;
@@ -280,14 +280,14 @@ TEST_CASE("lateness counts from the due time or, if that is later, from the end 
     detail::Delivery delivery(detail::Access::data(reply), pace, outlet, timeline, start, progress);
     detail::ChunkEvents events(*detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
-    CHECK_FALSE(delivery.go_on());
+    CHECK_FALSE(delivery.advance());
     CHECK(progress.lateness == 0);
     const TimePoint late = timeline.now() + 21ms;
     while (timeline.now() < late) std::this_thread::yield();
     const TimePoint goes_on = timeline.now();
     gate.open();
     outlet.looks = outlet.takes = true;
-    while (!delivery.go_on()) {
+    while (!delivery.advance()) {
     }
     const Duration lateness(progress.lateness);
     CHECK(lateness <= timeline.now() - (tried.gateway_is_slow ? late - 21ms - 1s : goes_on));

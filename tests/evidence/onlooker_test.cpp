@@ -223,7 +223,7 @@ TEST_CASE("resetting a gate releases its exchanges and clears its counts") {
   const auto held = arrive();
   detail::reset(gate);
   CHECK(wake->count == 1);
-  CHECK(held->over());
+  CHECK(held->is_over());
   CHECK_FALSE(held->guard_expired());
   CHECK(detail::counts(gate).reached == 0);
   CHECK_FALSE(gate.wait_until_delivered(0s));
@@ -232,7 +232,7 @@ TEST_CASE("resetting a gate releases its exchanges and clears its counts") {
     detail::reset(gate);
     CHECK_FALSE(detail::counts(gate).open);
     const auto next = arrive();
-    CHECK_FALSE(next->over());
+    CHECK_FALSE(next->is_over());
     CHECK(detail::counts(gate).reached == 1);
     CHECK(gate.wait_until_delivered(0s));
   }

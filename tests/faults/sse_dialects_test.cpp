@@ -426,10 +426,10 @@ inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
   if (streamed) {
     detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
-    delivery.go_on();
+    delivery.advance();
   } else {
     delivery.whole("HEAD", "BODY", 0);
-    delivery.go_on();
+    delivery.advance();
   }
   return outlet.writes;
 }

@@ -11,10 +11,10 @@ namespace test_support {
 /// An outlet that never waits. A derived class of the test handles the bytes.
 class WritesOnly : public mock_gateway::detail::Outlet {
  public:
-  Look look(mock_gateway::detail::Pending&, OnClientClosed) override { return Look::over; }
-  Look look_for_room() override { return Look::given_up; }
-  Look look_for_delivery() override { return Look::over; }
-  Look look_for_last_bytes() override { return Look::over; }
+  WaitState check_wait(mock_gateway::detail::Pending&, OnClientClosed) override { return WaitState::done; }
+  WaitState check_room() override { return WaitState::given_up; }
+  WaitState check_delivery() override { return WaitState::done; }
+  WaitState check_last_bytes() override { return WaitState::done; }
   void end(Ending) override {}
   void end_sending() override {}
   std::shared_ptr<mock_gateway::detail::Wake> waker() override { return nullptr; }
