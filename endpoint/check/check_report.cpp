@@ -214,7 +214,7 @@ std::string CheckResults::summary() const {
     // Counts unacceptable errors, and cells with a failing finding.
     const std::size_t bad =
         count([this, mark](const Cell& cell) { return cell.mark == mark && !faults_of(cell, flags).empty(); });
-    if (bad > 0 && bad < count(mark)) text += " (" + std::to_string(bad) + " bad)";
+    if (bad > 0 && bad < count(mark)) text += " (" + std::to_string(bad) + " of them bad)";
   }
   return text;
 }

@@ -273,7 +273,7 @@ void CheckRun::call_again(const Baseline& baseline) {
     firsts.push_back(&cell);
     asked.push_back(&seconds.emplace_back(cell));
   }
-  phase_ = "again: ";
+  phase_ = "bad calls again: ";
   call(asked, 1);  // one at a time, except calls that hang
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     Cell& first = *firsts[i];
