@@ -31,7 +31,7 @@ detail::GatewayState& state_of(Gateway& gateway) { return *detail::Access::servi
 TEST_CASE("each read of the journal returns only the exchanges since the last read") {
   Gateway gateway;
   JournalState& journal = *state_of(gateway).journal;
-  CHECK(journal.news(0).added.empty());
+  CHECK(journal.changes_since(0).added.empty());
   constexpr int clients = 4;
   constexpr int requests = 100;
   std::atomic<int> left{clients};
@@ -47,9 +47,9 @@ TEST_CASE("each read of the journal returns only the exchanges since the last re
   std::uint64_t number = 0;
   for (bool last = false; !last;) {
     last = left == 0;
-    const JournalState::News news = journal.news(number);
-    for (const auto& record : news.added) ++seen[record->id];
-    number = news.number;
+    const JournalState::Changes changes = journal.changes_since(number);
+    for (const auto& record : changes.added) ++seen[record->id];
+    number = changes.number;
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(seen.size() == clients * requests);
@@ -60,12 +60,12 @@ TEST_CASE("a read of the journal after many evictions returns the exchanges that
   Gateway gateway{Options{}.journal_limits(5, std::size_t{1} << 20)};
   const Http http(gateway);
   for (int i = 0; i < 12; ++i) http.chat();
-  const JournalState::News news = state_of(gateway).journal->news(2);
-  REQUIRE(news.added.size() == 5);
-  CHECK(news.added.front()->id == 8);
-  CHECK(news.added.back()->id == 12);
-  CHECK(news.number == 12);
-  CHECK(news.oldest == 8);
+  const JournalState::Changes changes = state_of(gateway).journal->changes_since(2);
+  REQUIRE(changes.added.size() == 5);
+  CHECK(changes.added.front()->id == 8);
+  CHECK(changes.added.back()->id == 12);
+  CHECK(changes.number == 12);
+  CHECK(changes.oldest == 8);
 }
 
 TEST_CASE("forgetting a test removes its data and no other test's") {
