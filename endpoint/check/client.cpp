@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "../messages.hpp"
-#include "../recorded_reply.hpp"
+#include "../recorded.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
