@@ -18,7 +18,6 @@
 #include "../model/http_reply.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
-#include "request_checks.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway::detail {
