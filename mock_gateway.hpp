@@ -28292,18 +28292,19 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
   const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
-                    ""};
+  const Duration waited = pause_between(first, second);
+  // Only an answer without the header is judged by its body.
+  const std::optional<Duration>& asked = advice.after ? advice.after : advice.in_body;
+  if (asked && waited + timer_tolerance < *asked) {
+    const char* const source = !advice.after            ? "the body of the 429 said "
+                               : advice.in_milliseconds ? "retry-after-ms was "
+                                                        : "Retry-After was ";
+    return TooEarly{"after " + seconds(told(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
   }
-  if (const Duration pause = pause_between(first, second); advice.in_body && pause + timer_tolerance < *advice.in_body)
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.in_body)),
-                    "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
   // The system clock is the client's clock.
-  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  const Duration pause = std::max(waited, retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
@@ -28323,22 +28324,6 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
   return kind.make(std::move(message), {first.record->id, second.record->id});
 }
 
-MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::retried_final_error, first, second,
-                 "retried after " + error_of(*first.record) +
-                     ", but a retry cannot fix this error. Report it to the caller instead.");
-}
-
-MOCK_GATEWAY_INLINE Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
-  if (early.by_body)
-    return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
-                   "retried " + early.when + ", but " + early.asked +
-                       ". Wait that long before retrying: some services name the time only in the body.");
-  return finding(finding_kinds::retry_after_ignored, first, second,
-                 "retried " + early.when + (early.asked.empty() ? "" : ", but " + early.asked) +
-                     ". Wait as long as the header says before retrying." + early.clocks);
-}
-
 /// "0.5 s after 429 "rate_limit_exceeded"".
 MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
@@ -28350,13 +28335,6 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
 
-MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& second) {
-  return finding(
-      finding_kinds::daily_quota_retried, first, second,
-      "retried " + soon_after_error(first, second, a_while) +
-          ", which names a daily quota. Report the error to the caller: a short wait does not restore the quota.");
-}
-
 /// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
@@ -28364,8 +28342,21 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    if (is_final_error) return retried_final_error(first, second);
-    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
+    if (is_final_error)
+      return finding(finding_kinds::retried_final_error, first, second,
+                     "retried after " + error_of(*first.record) +
+                         ", but a retry cannot fix this error. Report it to the caller instead.");
+    if (!early)
+      return finding(finding_kinds::daily_quota_retried, first, second,
+                     "retried " + soon_after_error(first, second, a_while) +
+                         ", which names a daily quota. Report the error to the caller: a short wait does not restore "
+                         "the quota.");
+    const std::string retried = "retried " + early->when + (early->asked.empty() ? "" : ", but " + early->asked);
+    if (early->by_body)
+      return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
+                     retried + ". Wait that long before retrying: some services name the time only in the body.");
+    return finding(finding_kinds::retry_after_ignored, first, second,
+                   retried + ". Wait as long as the header says before retrying." + early->clocks);
   }
   std::string message = "sent the same request again ";
   if (is_final_error || !early) {
@@ -33785,20 +33776,6 @@ struct Boundary {
   bool event_follows = false;
 };
 
-class Mounted {
- public:
-  Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
-  ~Mounted() { script_.remove(stub_); }
-  Mounted(const Mounted&) = delete;
-  Mounted& operator=(const Mounted&) = delete;
-
-  const std::shared_ptr<StubState>& stub() const { return stub_; }
-
- private:
-  Script& script_;
-  std::shared_ptr<StubState> stub_;
-};
-
 /// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
@@ -33960,10 +33937,10 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   plan.name = name;
   plan.where = where_;
   plan.newest_exchange = journal_->newest_id();
-  std::shared_ptr<StubState> stub;
+  const std::shared_ptr<StubState> stub = script_->mount(std::move(plan));
   {
-    const sweep::Mounted mounted(*script_, std::move(plan));
-    stub = mounted.stub();
+    // Removes the stub even if the callable throws.
+    const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
   // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
@@ -38981,48 +38958,48 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  27902    evidence/redaction.cpp
 //  28042    evidence/redirects.cpp
 //  28145    evidence/retries.cpp
-//  28526    evidence/review.cpp
-//  28897    evidence/told_in_body.cpp
-//  28994    evidence/verification.cpp
-//  29111    serve/answer_headers.cpp
-//  29188    serve/asked_requests.cpp
-//  29255    serve/chat_judge.cpp
-//  29568    serve/connection_loop.cpp
-//  29729    serve/gateway_state.cpp
-//  29765    serve/judge.cpp
-//  29992    serve/limits.cpp
-//  30089    serve/operations.cpp
-//  30311    serve/reply_answer.cpp
-//  30452    serve/request_checks.cpp
-//  30526    serve/runner.cpp
-//  30874    serve/served_models.cpp
-//  30952    serve/served_request.cpp
-//  31020    gateway/catalogue.cpp
-//  31433    gateway/catalogue_chunks.cpp
-//  31721    gateway/catalogue_delivery.cpp
-//  31873    gateway/catalogue_entries.cpp
-//  32102    gateway/catalogue_failures.cpp
-//  32383    gateway/catalogue_framing.cpp
-//  32567    gateway/catalogue_tool_calls.cpp
-//  32766    gateway/chat_script.cpp
-//  32915    gateway/gateway.cpp
-//  33205    gateway/mishaps.cpp
-//  33543    gateway/options.cpp
-//  33696    gateway/sweep.cpp
-//  34111    document/scenario_files.cpp
-//  34259    document/script_document.cpp
-//  34658    document/script_faults.cpp
-//  34960    document/script_files.cpp
-//  35104    document/script_gateway.cpp
-//  35433    document/script_matchers.cpp
-//  35791    document/script_objects.cpp
-//  35958    document/script_reader.cpp
-//  36396    document/script_references.cpp
-//  36712    document/script_replies.cpp
-//  37179    document/script_schema.cpp
-//  37311    document/script_sections.cpp
-//  37891    document/script_values.cpp
-//  38303  Adapters
-//  38320    adapters/catch2.hpp
-//  38474    adapters/doctest.hpp
-//  38634    adapters/gtest.hpp
+//  28517    evidence/review.cpp
+//  28888    evidence/told_in_body.cpp
+//  28985    evidence/verification.cpp
+//  29102    serve/answer_headers.cpp
+//  29179    serve/asked_requests.cpp
+//  29246    serve/chat_judge.cpp
+//  29559    serve/connection_loop.cpp
+//  29720    serve/gateway_state.cpp
+//  29756    serve/judge.cpp
+//  29983    serve/limits.cpp
+//  30080    serve/operations.cpp
+//  30302    serve/reply_answer.cpp
+//  30443    serve/request_checks.cpp
+//  30517    serve/runner.cpp
+//  30865    serve/served_models.cpp
+//  30943    serve/served_request.cpp
+//  31011    gateway/catalogue.cpp
+//  31424    gateway/catalogue_chunks.cpp
+//  31712    gateway/catalogue_delivery.cpp
+//  31864    gateway/catalogue_entries.cpp
+//  32093    gateway/catalogue_failures.cpp
+//  32374    gateway/catalogue_framing.cpp
+//  32558    gateway/catalogue_tool_calls.cpp
+//  32757    gateway/chat_script.cpp
+//  32906    gateway/gateway.cpp
+//  33196    gateway/mishaps.cpp
+//  33534    gateway/options.cpp
+//  33687    gateway/sweep.cpp
+//  34088    document/scenario_files.cpp
+//  34236    document/script_document.cpp
+//  34635    document/script_faults.cpp
+//  34937    document/script_files.cpp
+//  35081    document/script_gateway.cpp
+//  35410    document/script_matchers.cpp
+//  35768    document/script_objects.cpp
+//  35935    document/script_reader.cpp
+//  36373    document/script_references.cpp
+//  36689    document/script_replies.cpp
+//  37156    document/script_schema.cpp
+//  37288    document/script_sections.cpp
+//  37868    document/script_values.cpp
+//  38280  Adapters
+//  38297    adapters/catch2.hpp
+//  38451    adapters/doctest.hpp
+//  38611    adapters/gtest.hpp
