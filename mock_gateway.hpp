@@ -4306,7 +4306,7 @@ Json as_json(const Review& review);
 Json as_json(const Finding& finding);
 /// Null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
-Json as_json(const NearMiss& near_miss);
+Json as_json(const NearMiss& near);
 
 }}  // namespace mock_gateway
 
@@ -25990,9 +25990,11 @@ MOCK_GATEWAY_INLINE Json texts(const std::vector<std::string>& texts) {
   return all;
 }
 
-MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
+/// Returns a list of the items' as_json().
+template <class Items>
+Json list_of(const Items& items) {
   Json all = Json::array();
-  for (const std::uint64_t id : exchanges) all.push_back(id);
+  for (const auto& item : items) all.push_back(as_json(item));
   return all;
 }
 
@@ -26046,39 +26048,6 @@ MOCK_GATEWAY_INLINE void put_stub(Json& object, const StubReference& stub) {
   put_if_any(object, "name", stub.name);
   put_text(object, "title", stub.title);
   put_place(object, stub.where);
-}
-
-MOCK_GATEWAY_INLINE Json of_stub(const StubReference& stub) {
-  if (stub.id == 0) return {};
-  Json object;
-  put_stub(object, stub);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
-  Json conditions = Json::array();
-  for (const NearMiss::Condition& condition : near.conditions) {
-    Json object;
-    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
-    put(object, "depth", condition.depth);
-    put_text(object, "expected", condition.expected);
-    put_if_any(object, "actual", condition.actual);
-    conditions.push_back(std::move(object));
-  }
-  Json object = preallocated_object();
-  put(object, "exchange", near.exchange);
-  put(object, "stub", of_stub(near.stub));
-  put(object, "matched", near.matched);
-  put(object, "total", near.total);
-  put_if_any(object, "passed_over", near.passed_over);
-  put(object, "conditions", std::move(conditions));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_misses(const std::vector<NearMiss>& near_misses) {
-  Json all = Json::array();
-  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
-  return all;
 }
 
 MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
@@ -26137,12 +26106,8 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
 /// Returns a list of [name, value] pairs.
 MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
-  for (const wire::Header& header : headers) {
-    Json field = Json::array();
-    field.push_back(text::as_utf8(header.name));
-    field.push_back(text::as_utf8(header.value));
-    list.push_back(std::move(field));
-  }
+  for (const wire::Header& header : headers)
+    list.push_back(Json::array({text::as_utf8(header.name), text::as_utf8(header.value)}));
   return list;
 }
 
@@ -26212,7 +26177,7 @@ MOCK_GATEWAY_INLINE Json stub_of(const ExchangeRecord& record) {
   StubReference stub = reference_to(*record.stub);
   stub.name = masked(record, std::move(stub.name));
   stub.title = masked(record, std::move(stub.title));
-  return of_stub(stub);
+  return as_json(stub);
 }
 
 MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
@@ -26243,7 +26208,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "key", evidence::key_of(record));
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
-  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
   evidence::put(object, "outcome", to_string(now.outcome));
   evidence::put(object, "sent", evidence::sent_of(exchange));
@@ -26285,22 +26250,20 @@ MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
   Json object = evidence::preallocated_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
-  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
-  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put(object, "exchanges", problem.exchanges);
+  evidence::put(object, "stub", as_json(problem.stub));
   evidence::put_place(object, problem.where);
-  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  evidence::put(object, "near_misses", evidence::list_of(problem.near_misses));
   return object;
 }
 
 MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
   namespace evidence = detail::evidence_json;
-  Json problems = Json::array();
-  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
   Json object = evidence::preallocated_object();
-  evidence::put(object, "ok", problems.empty());
-  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "ok", verification.problems().empty());
+  evidence::put(object, "problems", evidence::list_of(verification.problems()));
   evidence::put(object, "stubs", std::move(stubs));
   evidence::put(object, "notes", evidence::texts(verification.notes()));
   evidence::put(object, "evicted", verification.evicted());
@@ -26316,21 +26279,43 @@ MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
   evidence::put(object, "severity", to_string(finding.severity));
   evidence::put(object, "fails_review", finding.fails_review);
   evidence::put_text(object, "message", finding.message);
-  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  evidence::put(object, "exchanges", finding.exchanges);
   return object;
 }
 
-MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  detail::evidence_json::put_stub(object, stub);
+  return object;
+}
 
-MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near) {
+  namespace evidence = detail::evidence_json;
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    evidence::put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    evidence::put(object, "depth", condition.depth);
+    evidence::put_text(object, "expected", condition.expected);
+    evidence::put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object = evidence::preallocated_object();
+  evidence::put(object, "exchange", near.exchange);
+  evidence::put(object, "stub", as_json(near.stub));
+  evidence::put(object, "matched", near.matched);
+  evidence::put(object, "total", near.total);
+  evidence::put_if_any(object, "passed_over", near.passed_over);
+  evidence::put(object, "conditions", std::move(conditions));
+  return object;
+}
 
 MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
-  Json findings = Json::array();
-  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   Json object = evidence::preallocated_object();
   evidence::put(object, "ok", static_cast<bool>(review));
-  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "findings", evidence::list_of(review.findings()));
   evidence::put(object, "judged", review.judged());
   evidence::put(object, "evicted", review.evicted());
   evidence::put(object, "open", review.open());
@@ -27117,6 +27102,15 @@ MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
 
+/// Returns the exchanges whose records are wanted, oldest first.
+template <class IsWanted>
+std::vector<Exchange> exchanges(const JournalState& state, IsWanted is_wanted) {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state.snapshot())
+    if (is_wanted(record)) exchanges.emplace_back(std::move(record));
+  return exchanges;
+}
+
 }  // namespace journal
 }  // namespace detail
 
@@ -27156,9 +27150,7 @@ MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added();
 MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
-  return exchanges;
+  return detail::journal::exchanges(*state_, [](const auto&) { return true; });
 }
 
 MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
@@ -27166,27 +27158,16 @@ MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->las
 MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return record->request.key_id == key_id; });
 }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return scope.covers(record->request); });
 }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_,
+                                    [&](const auto& record) { return detail::RecordedCall(record).meets(conditions); });
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
@@ -38949,57 +38930,57 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  25630    http/workers.cpp
 //  25743    evidence/diagnosis.cpp
 //  25962    evidence/evidence_json.cpp
-//  26344    evidence/exchange.cpp
-//  26630    evidence/gateway_problems.cpp
-//  27077    evidence/journal.cpp
-//  27235    evidence/kept_problems.cpp
-//  27345    evidence/notes.cpp
-//  27445    evidence/record.cpp
-//  27902    evidence/redaction.cpp
-//  28042    evidence/redirects.cpp
-//  28145    evidence/retries.cpp
-//  28517    evidence/review.cpp
-//  28888    evidence/told_in_body.cpp
-//  28985    evidence/verification.cpp
-//  29102    serve/answer_headers.cpp
-//  29179    serve/asked_requests.cpp
-//  29246    serve/chat_judge.cpp
-//  29559    serve/connection_loop.cpp
-//  29720    serve/gateway_state.cpp
-//  29756    serve/judge.cpp
-//  29983    serve/limits.cpp
-//  30080    serve/operations.cpp
-//  30302    serve/reply_answer.cpp
-//  30443    serve/request_checks.cpp
-//  30517    serve/runner.cpp
-//  30865    serve/served_models.cpp
-//  30943    serve/served_request.cpp
-//  31011    gateway/catalogue.cpp
-//  31424    gateway/catalogue_chunks.cpp
-//  31712    gateway/catalogue_delivery.cpp
-//  31864    gateway/catalogue_entries.cpp
-//  32093    gateway/catalogue_failures.cpp
-//  32374    gateway/catalogue_framing.cpp
-//  32558    gateway/catalogue_tool_calls.cpp
-//  32757    gateway/chat_script.cpp
-//  32906    gateway/gateway.cpp
-//  33196    gateway/mishaps.cpp
-//  33534    gateway/options.cpp
-//  33687    gateway/sweep.cpp
-//  34088    document/scenario_files.cpp
-//  34236    document/script_document.cpp
-//  34635    document/script_faults.cpp
-//  34937    document/script_files.cpp
-//  35081    document/script_gateway.cpp
-//  35410    document/script_matchers.cpp
-//  35768    document/script_objects.cpp
-//  35935    document/script_reader.cpp
-//  36373    document/script_references.cpp
-//  36689    document/script_replies.cpp
-//  37156    document/script_schema.cpp
-//  37288    document/script_sections.cpp
-//  37868    document/script_values.cpp
-//  38280  Adapters
-//  38297    adapters/catch2.hpp
-//  38451    adapters/doctest.hpp
-//  38611    adapters/gtest.hpp
+//  26329    evidence/exchange.cpp
+//  26615    evidence/gateway_problems.cpp
+//  27062    evidence/journal.cpp
+//  27216    evidence/kept_problems.cpp
+//  27326    evidence/notes.cpp
+//  27426    evidence/record.cpp
+//  27883    evidence/redaction.cpp
+//  28023    evidence/redirects.cpp
+//  28126    evidence/retries.cpp
+//  28498    evidence/review.cpp
+//  28869    evidence/told_in_body.cpp
+//  28966    evidence/verification.cpp
+//  29083    serve/answer_headers.cpp
+//  29160    serve/asked_requests.cpp
+//  29227    serve/chat_judge.cpp
+//  29540    serve/connection_loop.cpp
+//  29701    serve/gateway_state.cpp
+//  29737    serve/judge.cpp
+//  29964    serve/limits.cpp
+//  30061    serve/operations.cpp
+//  30283    serve/reply_answer.cpp
+//  30424    serve/request_checks.cpp
+//  30498    serve/runner.cpp
+//  30846    serve/served_models.cpp
+//  30924    serve/served_request.cpp
+//  30992    gateway/catalogue.cpp
+//  31405    gateway/catalogue_chunks.cpp
+//  31693    gateway/catalogue_delivery.cpp
+//  31845    gateway/catalogue_entries.cpp
+//  32074    gateway/catalogue_failures.cpp
+//  32355    gateway/catalogue_framing.cpp
+//  32539    gateway/catalogue_tool_calls.cpp
+//  32738    gateway/chat_script.cpp
+//  32887    gateway/gateway.cpp
+//  33177    gateway/mishaps.cpp
+//  33515    gateway/options.cpp
+//  33668    gateway/sweep.cpp
+//  34069    document/scenario_files.cpp
+//  34217    document/script_document.cpp
+//  34616    document/script_faults.cpp
+//  34918    document/script_files.cpp
+//  35062    document/script_gateway.cpp
+//  35391    document/script_matchers.cpp
+//  35749    document/script_objects.cpp
+//  35916    document/script_reader.cpp
+//  36354    document/script_references.cpp
+//  36670    document/script_replies.cpp
+//  37137    document/script_schema.cpp
+//  37269    document/script_sections.cpp
+//  37849    document/script_values.cpp
+//  38261  Adapters
+//  38278    adapters/catch2.hpp
+//  38432    adapters/doctest.hpp
+//  38592    adapters/gtest.hpp
