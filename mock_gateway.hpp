@@ -29758,10 +29758,6 @@ MOCK_GATEWAY_INLINE bool forced(ServedRequest& served, const std::optional<Failu
   return failure && served.fail(*failure, Decision::Kind::forced_failure);
 }
 
-MOCK_GATEWAY_INLINE bool failure_of_operation(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
-}
-
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   using Status = KeyStore::CredentialStatus;
   switch (presented.status) {
@@ -29782,10 +29778,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route,
   if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
     return std::nullopt;
   return forbidden();
-}
-
-MOCK_GATEWAY_INLINE bool failure_of_key(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -29813,32 +29805,25 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& ope
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool rejected(ServedRequest& served, const std::optional<Failure>& refusal) {
+/// `refusal` is an optional or a HeapOptional of a failure.
+template <class Refusal>
+bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
-}
-
-MOCK_GATEWAY_INLINE bool key(ServedRequest& served) { return rejected(served, refusal_of_key(served.presented)); }
-
-MOCK_GATEWAY_INLINE bool rights(ServedRequest& served) { return rejected(served, refusal_of_rights(served.route, served.presented.key)); }
-
-MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
-  return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
-}
-
-/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
-/// may be enabled now.
-MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
-  const IncomingRequest& incoming = served.incoming;
-  if (incoming.refused) return served.reject(*incoming.refused);
-  return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
 /// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
-  served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
-  return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
-         take_request(served) || path(served) || body_unread(served);
+  GatewayState& gateway = served.gateway;
+  const ApiKey& key = served.presented.key;
+  served.route = gateway.operations.find(served.request.method, path_of(served.request));
+  return forced(served, gateway.failures.take_for_operation(served.route.operation)) ||
+         rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
+         forced(served, gateway.failures.take_for_key(key.id)) || take_request(served) ||
+         rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
+         // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
+         // enabled now.
+         rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
 }  // namespace checks
@@ -38948,39 +38933,39 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29540    serve/connection_loop.cpp
 //  29701    serve/gateway_state.cpp
 //  29737    serve/judge.cpp
-//  29964    serve/limits.cpp
-//  30061    serve/operations.cpp
-//  30283    serve/reply_answer.cpp
-//  30424    serve/request_checks.cpp
-//  30498    serve/runner.cpp
-//  30846    serve/served_models.cpp
-//  30924    serve/served_request.cpp
-//  30992    gateway/catalogue.cpp
-//  31405    gateway/catalogue_chunks.cpp
-//  31693    gateway/catalogue_delivery.cpp
-//  31845    gateway/catalogue_entries.cpp
-//  32074    gateway/catalogue_failures.cpp
-//  32355    gateway/catalogue_framing.cpp
-//  32539    gateway/catalogue_tool_calls.cpp
-//  32738    gateway/chat_script.cpp
-//  32887    gateway/gateway.cpp
-//  33177    gateway/mishaps.cpp
-//  33515    gateway/options.cpp
-//  33668    gateway/sweep.cpp
-//  34069    document/scenario_files.cpp
-//  34217    document/script_document.cpp
-//  34616    document/script_faults.cpp
-//  34918    document/script_files.cpp
-//  35062    document/script_gateway.cpp
-//  35391    document/script_matchers.cpp
-//  35749    document/script_objects.cpp
-//  35916    document/script_reader.cpp
-//  36354    document/script_references.cpp
-//  36670    document/script_replies.cpp
-//  37137    document/script_schema.cpp
-//  37269    document/script_sections.cpp
-//  37849    document/script_values.cpp
-//  38261  Adapters
-//  38278    adapters/catch2.hpp
-//  38432    adapters/doctest.hpp
-//  38592    adapters/gtest.hpp
+//  29949    serve/limits.cpp
+//  30046    serve/operations.cpp
+//  30268    serve/reply_answer.cpp
+//  30409    serve/request_checks.cpp
+//  30483    serve/runner.cpp
+//  30831    serve/served_models.cpp
+//  30909    serve/served_request.cpp
+//  30977    gateway/catalogue.cpp
+//  31390    gateway/catalogue_chunks.cpp
+//  31678    gateway/catalogue_delivery.cpp
+//  31830    gateway/catalogue_entries.cpp
+//  32059    gateway/catalogue_failures.cpp
+//  32340    gateway/catalogue_framing.cpp
+//  32524    gateway/catalogue_tool_calls.cpp
+//  32723    gateway/chat_script.cpp
+//  32872    gateway/gateway.cpp
+//  33162    gateway/mishaps.cpp
+//  33500    gateway/options.cpp
+//  33653    gateway/sweep.cpp
+//  34054    document/scenario_files.cpp
+//  34202    document/script_document.cpp
+//  34601    document/script_faults.cpp
+//  34903    document/script_files.cpp
+//  35047    document/script_gateway.cpp
+//  35376    document/script_matchers.cpp
+//  35734    document/script_objects.cpp
+//  35901    document/script_reader.cpp
+//  36339    document/script_references.cpp
+//  36655    document/script_replies.cpp
+//  37122    document/script_schema.cpp
+//  37254    document/script_sections.cpp
+//  37834    document/script_values.cpp
+//  38246  Adapters
+//  38263    adapters/catch2.hpp
+//  38417    adapters/doctest.hpp
+//  38577    adapters/gtest.hpp
