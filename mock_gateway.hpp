@@ -4306,7 +4306,7 @@ Json as_json(const Review& review);
 Json as_json(const Finding& finding);
 /// Null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
-Json as_json(const NearMiss& near_miss);
+Json as_json(const NearMiss& near);
 
 }}  // namespace mock_gateway
 
@@ -9301,8 +9301,6 @@ class KeptProblems {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-class KeyStore;
-
 /// Shared by all records of a journal: only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
@@ -9522,6 +9520,22 @@ class JournalState {
   std::size_t evicted_ = 0;
 };
 
+// redaction.cpp
+
+/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
+/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
+/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
+/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
+/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
+Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
+void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks the gateway's keys and strings that look like keys in an answer.
+void redact(SentAnswer& answer, const KeyStore& keys);
+
 namespace journal {
 
 /// Returns the time after `timeout`, at most a year, because adding Duration::max() would overflow.
@@ -9532,85 +9546,6 @@ std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
 }  // namespace journal
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
-
-// The parts of a gateway that handles keep alive after it.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
-struct GatewayParts {
-  Clock clock;
-  std::shared_ptr<KeyStore> keys;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::shared_ptr<ConnectionFaults> connection_faults;
-  std::shared_ptr<ChaosRules> chaos;
-};
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
-
-// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class ChaosRules;
-class ReportedProblems;
-
-/// Throws GatewayError with the list of codes if this one is unknown.
-void require_finding_code(const std::string& code);
-
-namespace review {
-
-/// Returns a number of `unit`s; empty if the text is not a plain decimal number.
-std::optional<Duration> parse_number(std::string_view text, Duration unit);
-
-}  // namespace review
-
-/// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
-                 std::string_view body);
-void note_body(RetryAdvice& advice, std::string_view body);
-
-/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
-Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
-                   std::shared_ptr<ReportedProblems> reported);
-/// Returns the findings about exchanges after `since` that fail no review.
-std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since);
-
-/// An exchange under review, with copies of the fields of its record that may change.
-struct Seen {
-  using RealTime = ExchangeRecord::RealTime;
-
-  std::shared_ptr<ExchangeRecord> record;
-  Outcome::Kind outcome = Outcome::Kind::pending;
-  bool client_closed = false;
-  std::optional<RealTime> client_left;
-  std::optional<TimePoint> first_byte;
-  std::optional<RealTime> answered;
-  /// The lower bound of the time at which the client sent the request.
-  RealTime possible{};
-  RealTime over{};
-  /// The number of the try, if the client numbers its tries; 0 for the first.
-  std::optional<std::int64_t> number;
-  /// The request's Idempotency-Key.
-  std::optional<std::string> call;
-  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
-  bool broken = false;
-};
-
-/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
-/// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
-void remember_journal(const std::shared_ptr<const JournalState>& journal);
-void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
 
@@ -9676,29 +9611,19 @@ class RecordedCall {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
-/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
-/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
-/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
-/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
-Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-             const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
-void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// Masks the gateway's keys and strings that look like keys in an answer.
-void redact(SentAnswer& answer, const KeyStore& keys);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- evidence/gateway_problems.hpp ----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
+struct GatewayParts {
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+};
 
 /// The problems already seen and the notes already printed, which the gateway's destructor does not repeat.
 class ReportedProblems {
@@ -9781,6 +9706,67 @@ std::vector<std::string> notes_of_open(const JournalState& journal, const Reques
 
 std::string lines_of(const std::vector<std::string>& notes);
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
+
+// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class ChaosRules;
+class ReportedProblems;
+
+/// Throws GatewayError with the list of codes if this one is unknown.
+void require_finding_code(const std::string& code);
+
+namespace review {
+
+/// Returns a number of `unit`s; empty if the text is not a plain decimal number.
+std::optional<Duration> parse_number(std::string_view text, Duration unit);
+
+}  // namespace review
+
+/// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
+                 std::string_view body);
+void note_body(RetryAdvice& advice, std::string_view body);
+
+/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported);
+/// Returns the findings about exchanges after `since` that fail no review.
+std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since);
+
+/// An exchange under review, with copies of the fields of its record that may change.
+struct Seen {
+  using RealTime = ExchangeRecord::RealTime;
+
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed = false;
+  std::optional<RealTime> client_left;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The lower bound of the time at which the client sent the request.
+  RealTime possible{};
+  RealTime over{};
+  /// The number of the try, if the client numbers its tries; 0 for the first.
+  std::optional<std::int64_t> number;
+  /// The request's Idempotency-Key.
+  std::optional<std::string> call;
+  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
+  bool broken = false;
+};
+
+/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
+void remember_journal(const std::shared_ptr<const JournalState>& journal);
+void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
 
@@ -10138,6 +10124,22 @@ bool judge(ServedRequest& served);
 /// content type. Counts nothing and runs no function of the test.
 std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
 
+// request_checks.cpp
+
+/// Whether the Content-Type allows reading the body as JSON. A missing one does.
+bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
+/// Whether allows_json() may become true after the body is read.
+bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
+Failure unsupported_content_type(const ReceivedRequest& request);
+
+/// Whether a key may use a model, which need not exist.
+bool may_use(const ApiKey& key, const std::string& model);
+
+Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
+
+/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
+bool refuse_model(ServedRequest& served, const std::string& model);
+
 // chat_judge.cpp
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
@@ -10171,7 +10173,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
 /// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-// cross_origin.cpp
+// answer_headers.cpp
 
 /// Returns the request's Origin if Options::cors allows it.
 std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
@@ -10181,8 +10183,6 @@ bool answer_preflight(ServedRequest& served);
 
 /// Allows a page of an allowed origin to read the answer.
 void add_cross_origin_headers(ServedRequest& served);
-
-// profile_headers.cpp
 
 /// Returns the time until a limit resets in OpenAI's format: "1h0m0s", "6m0s", "8.64s", "6ms". Rounded up, to
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
@@ -10196,18 +10196,6 @@ void add_profile_headers(ServedRequest& served);
 // ---- serve/runner.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct DeliveryEnd {
-  Delivery::Result result = Delivery::Result::completed;
-  /// The number of chunks of a streamed completion.
-  std::size_t chunks = 0;
-  /// Whether a gate was not opened, or a manual clock not advanced, in time.
-  bool is_guard_spent = false;
-};
-
-/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
-void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
-                     const DeliveryEnd& end);
 
 /// One exchange, from the read request to the last byte of its answer. Records the request, has it judged, delivers the
 /// answer and reports its end. Data for the judgement is freed before the delivery, because thousands of exchanges may
@@ -10295,26 +10283,6 @@ class ConnectionLoop final : public ConnectionHandler {
   GatewayState& gateway_;
   bool has_turned_away_ = false;  // used by the accepting thread
 };
-
-}}}  // namespace mock_gateway::detail
-
-// ---- serve/request_checks.hpp ---------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Whether the Content-Type allows reading the body as JSON. A missing one does.
-bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Whether allows_json() may become true after the body is read.
-bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-Failure unsupported_content_type(const ReceivedRequest& request);
-
-/// Whether a key may use a model, which need not exist.
-bool may_use(const ApiKey& key, const std::string& model);
-
-Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
-
-/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
-bool refuse_model(ServedRequest& served, const std::string& model);
 
 }}}  // namespace mock_gateway::detail
 
@@ -26022,9 +25990,11 @@ MOCK_GATEWAY_INLINE Json texts(const std::vector<std::string>& texts) {
   return all;
 }
 
-MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
+/// Returns a list of the items' as_json().
+template <class Items>
+Json list_of(const Items& items) {
   Json all = Json::array();
-  for (const std::uint64_t id : exchanges) all.push_back(id);
+  for (const auto& item : items) all.push_back(as_json(item));
   return all;
 }
 
@@ -26078,39 +26048,6 @@ MOCK_GATEWAY_INLINE void put_stub(Json& object, const StubReference& stub) {
   put_if_any(object, "name", stub.name);
   put_text(object, "title", stub.title);
   put_place(object, stub.where);
-}
-
-MOCK_GATEWAY_INLINE Json of_stub(const StubReference& stub) {
-  if (stub.id == 0) return {};
-  Json object;
-  put_stub(object, stub);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
-  Json conditions = Json::array();
-  for (const NearMiss::Condition& condition : near.conditions) {
-    Json object;
-    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
-    put(object, "depth", condition.depth);
-    put_text(object, "expected", condition.expected);
-    put_if_any(object, "actual", condition.actual);
-    conditions.push_back(std::move(object));
-  }
-  Json object = preallocated_object();
-  put(object, "exchange", near.exchange);
-  put(object, "stub", of_stub(near.stub));
-  put(object, "matched", near.matched);
-  put(object, "total", near.total);
-  put_if_any(object, "passed_over", near.passed_over);
-  put(object, "conditions", std::move(conditions));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_misses(const std::vector<NearMiss>& near_misses) {
-  Json all = Json::array();
-  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
-  return all;
 }
 
 MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
@@ -26169,12 +26106,8 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
 /// Returns a list of [name, value] pairs.
 MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
-  for (const wire::Header& header : headers) {
-    Json field = Json::array();
-    field.push_back(text::as_utf8(header.name));
-    field.push_back(text::as_utf8(header.value));
-    list.push_back(std::move(field));
-  }
+  for (const wire::Header& header : headers)
+    list.push_back(Json::array({text::as_utf8(header.name), text::as_utf8(header.value)}));
   return list;
 }
 
@@ -26244,7 +26177,7 @@ MOCK_GATEWAY_INLINE Json stub_of(const ExchangeRecord& record) {
   StubReference stub = reference_to(*record.stub);
   stub.name = masked(record, std::move(stub.name));
   stub.title = masked(record, std::move(stub.title));
-  return of_stub(stub);
+  return as_json(stub);
 }
 
 MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
@@ -26275,7 +26208,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "key", evidence::key_of(record));
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
-  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
   evidence::put(object, "outcome", to_string(now.outcome));
   evidence::put(object, "sent", evidence::sent_of(exchange));
@@ -26317,22 +26250,20 @@ MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
   Json object = evidence::preallocated_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
-  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
-  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put(object, "exchanges", problem.exchanges);
+  evidence::put(object, "stub", as_json(problem.stub));
   evidence::put_place(object, problem.where);
-  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  evidence::put(object, "near_misses", evidence::list_of(problem.near_misses));
   return object;
 }
 
 MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
   namespace evidence = detail::evidence_json;
-  Json problems = Json::array();
-  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
   Json object = evidence::preallocated_object();
-  evidence::put(object, "ok", problems.empty());
-  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "ok", verification.problems().empty());
+  evidence::put(object, "problems", evidence::list_of(verification.problems()));
   evidence::put(object, "stubs", std::move(stubs));
   evidence::put(object, "notes", evidence::texts(verification.notes()));
   evidence::put(object, "evicted", verification.evicted());
@@ -26348,21 +26279,43 @@ MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
   evidence::put(object, "severity", to_string(finding.severity));
   evidence::put(object, "fails_review", finding.fails_review);
   evidence::put_text(object, "message", finding.message);
-  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  evidence::put(object, "exchanges", finding.exchanges);
   return object;
 }
 
-MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  detail::evidence_json::put_stub(object, stub);
+  return object;
+}
 
-MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near) {
+  namespace evidence = detail::evidence_json;
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    evidence::put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    evidence::put(object, "depth", condition.depth);
+    evidence::put_text(object, "expected", condition.expected);
+    evidence::put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object = evidence::preallocated_object();
+  evidence::put(object, "exchange", near.exchange);
+  evidence::put(object, "stub", as_json(near.stub));
+  evidence::put(object, "matched", near.matched);
+  evidence::put(object, "total", near.total);
+  evidence::put_if_any(object, "passed_over", near.passed_over);
+  evidence::put(object, "conditions", std::move(conditions));
+  return object;
+}
 
 MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
-  Json findings = Json::array();
-  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   Json object = evidence::preallocated_object();
   evidence::put(object, "ok", static_cast<bool>(review));
-  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "findings", evidence::list_of(review.findings()));
   evidence::put(object, "judged", review.judged());
   evidence::put(object, "evicted", review.evicted());
   evidence::put(object, "open", review.open());
@@ -26383,27 +26336,11 @@ namespace detail {
 namespace journal {
 
 /// Returns the first line of the text, printable, at most `most` bytes.
-std::string one_line(std::string_view text, std::size_t most);
-/// "exchange 3 (POST /v1/chat/completions)".
-std::string name_of(const ExchangeRecord& record);
-std::string shell_quoted(std::string_view text);
-/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
-bool is_showable(std::string_view bytes);
-/// Returns a shell word with these bytes, which contain no NUL and no line end.
-std::string shell_argument(std::string_view bytes);
-std::string shell_word(std::string_view text);
-bool made_by_curl(std::string_view name);
-std::string header_argument(const wire::Header& header);
-std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
-bool fits_argument(std::string_view body);
-/// Returns a command that prints any bytes and is itself showable.
-std::string print_command(std::string_view bytes);
-
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
   return text::printable(text.substr(0, text.find('\n')), most);
 }
 
+/// "exchange 3 (POST /v1/chat/completions)".
 MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
@@ -26421,6 +26358,7 @@ MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
   return quoted += '\'';
 }
 
+/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     char32_t character = 0;
@@ -26432,6 +26370,30 @@ MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
   return true;
 }
 
+/// Returns a command that prints any bytes and is itself showable.
+MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
+  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
+  std::string escaped;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    const std::string_view character = bytes.substr(offset, length);
+    offset += length;
+    if (character == "\\") {
+      escaped += "\\\\";
+    } else if (is_showable(character)) {
+      escaped += character;
+    } else {
+      for (const char c : character) {
+        const auto byte = static_cast<unsigned char>(c);
+        escaped += "\\0";  // followed by three octal digits
+        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
+      }
+    }
+  }
+  return "printf %b " + shell_quoted(escaped);
+}
+
+/// Returns a shell word with these bytes, which contain no NUL and no line end.
 MOCK_GATEWAY_INLINE std::string shell_argument(std::string_view bytes) {
   return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
 }
@@ -26476,29 +26438,8 @@ MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, co
   return arguments + shell_quoted(root_url + target);
 }
 
+/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
-
-MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
-  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
-  std::string escaped;
-  for (std::size_t offset = 0; offset < bytes.size();) {
-    const std::size_t length = text::next_code_point(bytes, offset);
-    const std::string_view character = bytes.substr(offset, length);
-    offset += length;
-    if (character == "\\") {
-      escaped += "\\\\";
-    } else if (is_showable(character)) {
-      escaped += character;
-    } else {
-      for (const char c : character) {
-        const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // followed by three octal digits
-        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
-      }
-    }
-  }
-  return "printf %b " + shell_quoted(escaped);
-}
 
 }  // namespace journal
 }  // namespace detail
@@ -27161,6 +27102,15 @@ MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
 
+/// Returns the exchanges whose records are wanted, oldest first.
+template <class IsWanted>
+std::vector<Exchange> exchanges(const JournalState& state, IsWanted is_wanted) {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state.snapshot())
+    if (is_wanted(record)) exchanges.emplace_back(std::move(record));
+  return exchanges;
+}
+
 }  // namespace journal
 }  // namespace detail
 
@@ -27200,9 +27150,7 @@ MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added();
 MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
-  return exchanges;
+  return detail::journal::exchanges(*state_, [](const auto&) { return true; });
 }
 
 MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
@@ -27210,27 +27158,16 @@ MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->las
 MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return record->request.key_id == key_id; });
 }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return scope.covers(record->request); });
 }
 
 MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_,
+                                    [&](const auto& record) { return detail::RecordedCall(record).meets(conditions); });
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
@@ -27493,11 +27430,6 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
 
-/// The heap memory of these values; 0 for short strings.
-std::size_t held(const std::string& text);
-/// Returns the parts of a request that scopes compare, without the body.
-ReceivedRequest without_body(const ReceivedRequest& request);
-
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
   constexpr Duration year = std::chrono::hours{24 * 365};
   return std::chrono::steady_clock::now() +
@@ -27514,6 +27446,7 @@ MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScop
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
+/// The heap memory of these values; 0 for short strings.
 MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
@@ -27542,6 +27475,7 @@ MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
   return total;
 }
 
+/// Returns the parts of a request that scopes compare, without the body.
 MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
   ReceivedRequest copy;
   copy.method = request.method;
@@ -28339,18 +28273,19 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
   const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
-                    ""};
+  const Duration waited = pause_between(first, second);
+  // Only an answer without the header is judged by its body.
+  const std::optional<Duration>& asked = advice.after ? advice.after : advice.in_body;
+  if (asked && waited + timer_tolerance < *asked) {
+    const char* const source = !advice.after            ? "the body of the 429 said "
+                               : advice.in_milliseconds ? "retry-after-ms was "
+                                                        : "Retry-After was ";
+    return TooEarly{"after " + seconds(told(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
   }
-  if (const Duration pause = pause_between(first, second); advice.in_body && pause + timer_tolerance < *advice.in_body)
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.in_body)),
-                    "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
   // The system clock is the client's clock.
-  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  const Duration pause = std::max(waited, retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
@@ -28370,22 +28305,6 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
   return kind.make(std::move(message), {first.record->id, second.record->id});
 }
 
-MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::retried_final_error, first, second,
-                 "retried after " + error_of(*first.record) +
-                     ", but a retry cannot fix this error. Report it to the caller instead.");
-}
-
-MOCK_GATEWAY_INLINE Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
-  if (early.by_body)
-    return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
-                   "retried " + early.when + ", but " + early.asked +
-                       ". Wait that long before retrying: some services name the time only in the body.");
-  return finding(finding_kinds::retry_after_ignored, first, second,
-                 "retried " + early.when + (early.asked.empty() ? "" : ", but " + early.asked) +
-                     ". Wait as long as the header says before retrying." + early.clocks);
-}
-
 /// "0.5 s after 429 "rate_limit_exceeded"".
 MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
@@ -28397,13 +28316,6 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
 
-MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& second) {
-  return finding(
-      finding_kinds::daily_quota_retried, first, second,
-      "retried " + soon_after_error(first, second, a_while) +
-          ", which names a daily quota. Report the error to the caller: a short wait does not restore the quota.");
-}
-
 /// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
@@ -28411,8 +28323,21 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    if (is_final_error) return retried_final_error(first, second);
-    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
+    if (is_final_error)
+      return finding(finding_kinds::retried_final_error, first, second,
+                     "retried after " + error_of(*first.record) +
+                         ", but a retry cannot fix this error. Report it to the caller instead.");
+    if (!early)
+      return finding(finding_kinds::daily_quota_retried, first, second,
+                     "retried " + soon_after_error(first, second, a_while) +
+                         ", which names a daily quota. Report the error to the caller: a short wait does not restore "
+                         "the quota.");
+    const std::string retried = "retried " + early->when + (early->asked.empty() ? "" : ", but " + early->asked);
+    if (early->by_body)
+      return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
+                     retried + ". Wait that long before retrying: some services name the time only in the body.");
+    return finding(finding_kinds::retry_after_ignored, first, second,
+                   retried + ". Wait as long as the header says before retrying." + early->clocks);
   }
   std::string message = "sent the same request again ";
   if (is_final_error || !early) {
@@ -28583,13 +28508,6 @@ using RealTime = Seen::RealTime;
 /// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope);
-/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
-std::set<std::string> products(std::string_view user_agent);
-
-void review_alone(const Seen& seen, std::vector<Finding>& findings);
-void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
 MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
@@ -28646,6 +28564,7 @@ MOCK_GATEWAY_INLINE std::vector<Seen> requests_in(const JournalState& journal, c
   return all;
 }
 
+/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) {
   const auto is_version = [](std::string_view part) {
     if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
@@ -28766,6 +28685,15 @@ MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vecto
   }
 }
 
+MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+}
+
 }  // namespace review
 
 MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
@@ -28807,19 +28735,6 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
-
-namespace review {
-
-MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
-  const auto is_off = [&](const Finding& finding) {
-    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
-  };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-}
-
-}  // namespace review
 
 MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
@@ -29164,6 +29079,83 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 }  // namespace detail
 }}  // namespace mock_gateway
+
+// ---- serve/answer_headers.cpp ---------------------------------------------------------------------------------------
+
+// Header fields of every answer: for allowed origins of browsers (CORS), with the answer to a preflight; of profiles:
+// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+MOCK_GATEWAY_INLINE std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request) {
+  std::optional<std::string> origin = request.headers.find("Origin");
+  const std::vector<std::string>& named = settings.cors;
+  const bool is_named = origin && (std::find(named.begin(), named.end(), *origin) != named.end() ||
+                                   std::find(named.begin(), named.end(), "*") != named.end());
+  return is_named ? origin : std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool answer_preflight(ServedRequest& served) {
+  const wire::Headers& sent = served.request.headers;
+  const std::optional<std::string> method = sent.find("Access-Control-Request-Method");
+  if (served.request.method != "OPTIONS" || !method || !named_origin(served.gateway.settings, served.request))
+    return false;
+  Answer& answer = served.answer;
+  answer.decision = {Decision::Kind::preflight, *method};
+  answer.status = 204;
+  answer.content_type.clear();
+  answer.headers.set("Access-Control-Allow-Methods", *method);
+  if (const auto fields = sent.find("Access-Control-Request-Headers"))
+    answer.headers.set("Access-Control-Allow-Headers", *fields);
+  if (sent.has("Access-Control-Request-Private-Network"))
+    answer.headers.set("Access-Control-Allow-Private-Network", "true");
+  answer.headers.set("Access-Control-Max-Age", "600");
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void add_cross_origin_headers(ServedRequest& served) {
+  const std::optional<std::string> origin = named_origin(served.gateway.settings, served.request);
+  if (!origin) return;
+  wire::Headers& headers = served.answer.headers;
+  headers.set("Access-Control-Allow-Origin", *origin);
+  headers.set("Access-Control-Expose-Headers", "*");
+  headers.add("Vary", "Origin");
+}
+
+MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
+  if (milliseconds < 60'000) return text::decimal(milliseconds, 1000) + "s";
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
+  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
+}
+
+MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
+  if (!traits_of(gateway.settings.profile).request_headers) return;
+  wire::Headers& headers = served.answer.headers;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!headers.has(name)) headers.add(name, value);
+  };
+  const std::uint64_t request =
+      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
+  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  add("openai-processing-ms", "1");
+  const std::string& key = served.presented.key.id;
+  if (key.empty()) return;
+  const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
+    if (!quota) return;
+    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
+    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
+    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+  };
+  const TimePoint now = gateway.clock.now();
+  tell(gateway.keys->quota(key, now), "requests");
+  tell(gateway.keys->quota_of_tokens(key, now), "tokens");
+}
+
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
@@ -29706,138 +29698,6 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 }}}  // namespace mock_gateway::detail
 
-// ---- serve/cross_origin.cpp -----------------------------------------------------------------------------------------
-
-// Allowed origins of browsers (CORS): the answer to a preflight, and the header fields of every answer.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request) {
-  std::optional<std::string> origin = request.headers.find("Origin");
-  const std::vector<std::string>& named = settings.cors;
-  const bool is_named = origin && (std::find(named.begin(), named.end(), *origin) != named.end() ||
-                                   std::find(named.begin(), named.end(), "*") != named.end());
-  return is_named ? origin : std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE bool answer_preflight(ServedRequest& served) {
-  const wire::Headers& sent = served.request.headers;
-  const std::optional<std::string> method = sent.find("Access-Control-Request-Method");
-  if (served.request.method != "OPTIONS" || !method || !named_origin(served.gateway.settings, served.request))
-    return false;
-  Answer& answer = served.answer;
-  answer.decision = {Decision::Kind::preflight, *method};
-  answer.status = 204;
-  answer.content_type.clear();
-  answer.headers.set("Access-Control-Allow-Methods", *method);
-  if (const auto fields = sent.find("Access-Control-Request-Headers"))
-    answer.headers.set("Access-Control-Allow-Headers", *fields);
-  if (sent.has("Access-Control-Request-Private-Network"))
-    answer.headers.set("Access-Control-Allow-Private-Network", "true");
-  answer.headers.set("Access-Control-Max-Age", "600");
-  return true;
-}
-
-MOCK_GATEWAY_INLINE void add_cross_origin_headers(ServedRequest& served) {
-  const std::optional<std::string> origin = named_origin(served.gateway.settings, served.request);
-  if (!origin) return;
-  wire::Headers& headers = served.answer.headers;
-  headers.set("Access-Control-Allow-Origin", *origin);
-  headers.set("Access-Control-Expose-Headers", "*");
-  headers.add("Vary", "Origin");
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
-
-// Faults, holds and places that were not reached; waits ended by guards.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace delivery_report {
-
-/// Returns the number of scripted faults of the reply. Chaos faults follow them.
-MOCK_GATEWAY_INLINE std::size_t scripted_faults(const DeliveryPlan& plan) {
-  return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
-}
-
-MOCK_GATEWAY_INLINE void note_chaos(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery) {
-  std::size_t fault = plan.scripted_faults;
-  for (std::size_t i = 0; i < plan.chaos.size(); ++i)
-    if (plan.chaos[i].fault && !delivery.reached(fault++)) record.mark_chaos_missed(i);
-}
-
-MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery, Delivery::Result result) {
-  const ReplyData& reply = Access::data(*plan.reply);
-  std::vector<ExchangeRecord::ScriptedFault> faults;
-  bool finish_was_sent = result == Delivery::Result::completed;
-  for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
-    faults.push_back({reply.faults[i], delivery.reached(i)});
-    if (delivery.reached(i) && faults::row_of(reply.faults[i].effect).has(EffectTraits::omits_event))
-      finish_was_sent = false;
-  }
-  std::string unusual = finish_was_sent ? plan.unusual : std::string();
-  if (plan.stream && record.progress.events > 0) {
-    const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // If the stall guard ended the wait, a problem reports it.
-    const bool is_told = result == Delivery::Result::guard_expired;
-    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
-    unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
-  }
-  record.mark_delivered(std::move(faults), std::move(unusual));
-}
-
-MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
-  std::string text = brief(record) + "  " + what;
-  if (record.stub) text += "\n  reply of " + record.stub->title();
-  journal.report(record, {{kind, std::move(text)}});
-}
-
-MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
-                   const Delivery& delivery, std::size_t chunks) {
-  const ReplyData& reply = Access::data(*plan.reply);
-  const auto ended = [&] {
-    return ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
-           std::to_string(record.progress.events) + " events";
-  };
-  const auto missed_place = [&](const std::string& what) {
-    report(journal, record, Problem::Kind::place_not_reached,
-           what + ended() + ", " + std::to_string(record.bytes) + " bytes");
-  };
-  for (std::size_t i = 0; i < scripted_faults(plan); ++i)
-    if (!delivery.reached(i))
-      report(journal, record, Problem::Kind::fault_not_reached,
-             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
-  for (std::size_t i = 0; i < reply.holds.size(); ++i)
-    if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
-  for (const ExtraChunk& extra : reply.extra_chunks) {
-    if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
-  }
-  if (reply.writes.kind == Writes::Kind::split && !delivery.is_split())
-    missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
-}
-
-}  // namespace delivery_report
-
-MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
-                     const DeliveryEnd& end) {
-  delivery_report::note_chaos(record, plan, delivery);
-  // A sweep itself reports faults that were not reached.
-  if (plan.reply && !Access::data(*plan.reply).swept) {
-    delivery_report::note_script(record, plan, delivery, end.result);
-    if (end.result == Delivery::Result::completed)
-      delivery_report::report_missed(journal, record, plan, delivery, end.chunks);
-  }
-  const auto report_guard = [&](const std::string& what) {
-    delivery_report::report(journal, record, Problem::Kind::guard_expired, what);
-  };
-  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
 // The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
@@ -29898,10 +29758,6 @@ MOCK_GATEWAY_INLINE bool forced(ServedRequest& served, const std::optional<Failu
   return failure && served.fail(*failure, Decision::Kind::forced_failure);
 }
 
-MOCK_GATEWAY_INLINE bool failure_of_operation(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
-}
-
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   using Status = KeyStore::CredentialStatus;
   switch (presented.status) {
@@ -29922,10 +29778,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route,
   if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
     return std::nullopt;
   return forbidden();
-}
-
-MOCK_GATEWAY_INLINE bool failure_of_key(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -29953,32 +29805,25 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& ope
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool rejected(ServedRequest& served, const std::optional<Failure>& refusal) {
+/// `refusal` is an optional or a HeapOptional of a failure.
+template <class Refusal>
+bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
-}
-
-MOCK_GATEWAY_INLINE bool key(ServedRequest& served) { return rejected(served, refusal_of_key(served.presented)); }
-
-MOCK_GATEWAY_INLINE bool rights(ServedRequest& served) { return rejected(served, refusal_of_rights(served.route, served.presented.key)); }
-
-MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
-  return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
-}
-
-/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
-/// may be enabled now.
-MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
-  const IncomingRequest& incoming = served.incoming;
-  if (incoming.refused) return served.reject(*incoming.refused);
-  return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
 /// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
-  served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
-  return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
-         take_request(served) || path(served) || body_unread(served);
+  GatewayState& gateway = served.gateway;
+  const ApiKey& key = served.presented.key;
+  served.route = gateway.operations.find(served.request.method, path_of(served.request));
+  return forced(served, gateway.failures.take_for_operation(served.route.operation)) ||
+         rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
+         forced(served, gateway.failures.take_for_key(key.id)) || take_request(served) ||
+         rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
+         // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
+         // enabled now.
+         rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
 }  // namespace checks
@@ -30420,47 +30265,6 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
-
-// Headers of profiles: `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
-  if (milliseconds < 60'000) return text::decimal(milliseconds, 1000) + "s";
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
-  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
-  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
-}
-
-MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
-  GatewayState& gateway = served.gateway;
-  if (!traits_of(gateway.settings.profile).request_headers) return;
-  wire::Headers& headers = served.answer.headers;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!headers.has(name)) headers.add(name, value);
-  };
-  const std::uint64_t request =
-      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
-  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
-  add("openai-processing-ms", "1");
-  const std::string& key = served.presented.key.id;
-  if (key.empty()) return;
-  const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
-    if (!quota) return;
-    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
-    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
-    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
-  };
-  const TimePoint now = gateway.clock.now();
-  tell(gateway.keys->quota(key, now), "requests");
-  tell(gateway.keys->quota_of_tokens(key, now), "tokens");
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
 // `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
@@ -30678,7 +30482,8 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body.
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body;
+// faults, holds and places that were not reached; waits ended by guards.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
@@ -30715,6 +30520,92 @@ MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
 MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
   if (bytes.empty() || !connection.write(bytes)) return;
   if (record.progress.log) record.progress.log->add_interim(bytes);
+}
+
+struct DeliveryEnd {
+  Delivery::Result result = Delivery::Result::completed;
+  /// The number of chunks of a streamed completion.
+  std::size_t chunks = 0;
+  /// Whether a gate was not opened, or a manual clock not advanced, in time.
+  bool is_guard_spent = false;
+};
+
+/// Returns the number of scripted faults of the reply. Chaos faults follow them.
+MOCK_GATEWAY_INLINE std::size_t scripted_faults(const DeliveryPlan& plan) {
+  return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
+}
+
+MOCK_GATEWAY_INLINE void note_chaos(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery) {
+  std::size_t fault = plan.scripted_faults;
+  for (std::size_t i = 0; i < plan.chaos.size(); ++i)
+    if (plan.chaos[i].fault && !delivery.reached(fault++)) record.mark_chaos_missed(i);
+}
+
+MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery, Delivery::Result result) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  std::vector<ExchangeRecord::ScriptedFault> faults;
+  bool finish_was_sent = result == Delivery::Result::completed;
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
+    faults.push_back({reply.faults[i], delivery.reached(i)});
+    if (delivery.reached(i) && faults::row_of(reply.faults[i].effect).has(EffectTraits::omits_event))
+      finish_was_sent = false;
+  }
+  std::string unusual = finish_was_sent ? plan.unusual : std::string();
+  if (plan.stream && record.progress.events > 0) {
+    const bool whole = result == Delivery::Result::completed || record.progress.done;
+    // If the stall guard ended the wait, a problem reports it.
+    const bool is_told = result == Delivery::Result::guard_expired;
+    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
+    unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
+  }
+  record.mark_delivered(std::move(faults), std::move(unusual));
+}
+
+MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
+  std::string text = brief(record) + "  " + what;
+  if (record.stub) text += "\n  reply of " + record.stub->title();
+  journal.report(record, {{kind, std::move(text)}});
+}
+
+MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
+                   const Delivery& delivery, std::size_t chunks) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  const auto ended = [&] {
+    return ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
+           std::to_string(record.progress.events) + " events";
+  };
+  const auto missed_place = [&](const std::string& what) {
+    report(journal, record, Problem::Kind::place_not_reached,
+           what + ended() + ", " + std::to_string(record.bytes) + " bytes");
+  };
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i)
+    if (!delivery.reached(i))
+      report(journal, record, Problem::Kind::fault_not_reached,
+             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+  for (std::size_t i = 0; i < reply.holds.size(); ++i)
+    if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
+  for (const ExtraChunk& extra : reply.extra_chunks) {
+    if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
+  }
+  if (reply.writes.kind == Writes::Kind::split && !delivery.is_split())
+    missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
+}
+
+/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
+MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end) {
+  note_chaos(record, plan, delivery);
+  // A sweep itself reports faults that were not reached.
+  if (plan.reply && !Access::data(*plan.reply).swept) {
+    note_script(record, plan, delivery, end.result);
+    if (end.result == Delivery::Result::completed) report_missed(journal, record, plan, delivery, end.chunks);
+  }
+  const auto report_guard = [&](const std::string& what) {
+    report(journal, record, Problem::Kind::guard_expired, what);
+  };
+  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
+  if (end.result == Delivery::Result::guard_expired)
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
 }
 
 }  // namespace runner
@@ -30902,9 +30793,9 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
-  const DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
+  const runner::DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
   if (record_->progress.log) record_->progress.log->end(SentAnswer::Ending::abandoned, timeline_->now());
-  report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
+  runner::report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::broken_by_fault: return Outcome::Kind::broken_by_fault;
@@ -33851,20 +33742,6 @@ struct Boundary {
   bool event_follows = false;
 };
 
-class Mounted {
- public:
-  Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
-  ~Mounted() { script_.remove(stub_); }
-  Mounted(const Mounted&) = delete;
-  Mounted& operator=(const Mounted&) = delete;
-
-  const std::shared_ptr<StubState>& stub() const { return stub_; }
-
- private:
-  Script& script_;
-  std::shared_ptr<StubState> stub_;
-};
-
 /// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
@@ -34026,10 +33903,10 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   plan.name = name;
   plan.where = where_;
   plan.newest_exchange = journal_->newest_id();
-  std::shared_ptr<StubState> stub;
+  const std::shared_ptr<StubState> stub = script_->mount(std::move(plan));
   {
-    const sweep::Mounted mounted(*script_, std::move(plan));
-    stub = mounted.stub();
+    // Removes the stub even if the callable throws.
+    const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
   // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
@@ -38940,160 +38817,155 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9131    http/reactor.hpp
 //   9237    evidence/kept_problems.hpp
 //   9300    evidence/record.hpp
-//   9538    evidence/gateway_parts.hpp
-//   9556    evidence/review_parts.hpp
-//   9617    evidence/diagnosis.hpp
-//   9679    evidence/redaction.hpp
-//   9699    evidence/gateway_problems.hpp
-//   9787    serve/asked_requests.hpp
-//   9864    serve/operations.hpp
-//   9931    serve/served_models.hpp
-//   9971    serve/gateway_state.hpp
-//  10029    serve/served_request.hpp
+//   9552    evidence/diagnosis.hpp
+//   9614    evidence/gateway_problems.hpp
+//   9712    evidence/review_parts.hpp
+//   9773    serve/asked_requests.hpp
+//   9850    serve/operations.hpp
+//   9917    serve/served_models.hpp
+//   9957    serve/gateway_state.hpp
+//  10015    serve/served_request.hpp
 //  10196    serve/runner.hpp
-//  10258    serve/connection_loop.hpp
-//  10301    serve/request_checks.hpp
-//  10321    serve/tester_code.hpp
-//  10385    gateway/catalogue_entries.hpp
-//  10648    gateway/option_values.hpp
-//  10706    gateway/sweep_run.hpp
-//  10729    document/script_reader.hpp
-//  10921    document/script_files.hpp
-//  10939    document/script_references.hpp
-//  10970    document/script_sections.hpp
-//  11088    document/script_values.hpp
-//  11220    document/loaded_document.hpp
-//  11251    core/calendar.cpp
-//  11332    core/clock.cpp
-//  11736    core/gate.cpp
-//  11946    core/json_reader.cpp
-//  12285    core/pattern.cpp
-//  12698    core/random.cpp
-//  12753    core/reporter.cpp
-//  12851    core/text.cpp
-//  13195    model/acceptance.cpp
-//  13254    model/checks.cpp
-//  13291    model/connection_fault.cpp
-//  13393    model/failure.cpp
-//  13539    model/fault.cpp
-//  13773    model/finding.cpp
-//  13807    model/hold.cpp
-//  13829    model/http_reply.cpp
-//  13895    model/pace.cpp
-//  14093    model/profile.cpp
-//  14271    model/range.cpp
-//  14301    model/received_request.cpp
-//  14369    model/reply.cpp
-//  14780    model/reply_checks.cpp
-//  14968    model/reply_template.cpp
-//  15139    model/sent_answer.cpp
-//  15167    model/sse_dialect.cpp
-//  15312    request/chat_fields.cpp
-//  15454    request/chat_messages.cpp
-//  15663    request/chat_reader.cpp
-//  16068    request/chat_request.cpp
-//  16152    request/embedding_request.cpp
-//  16240    keys/api_key.cpp
-//  16290    keys/key_store.cpp
-//  16787    keys/keys.cpp
-//  16851    keys/secrets.cpp
-//  17056    answer/bodies.cpp
-//  17129    answer/completion.cpp
-//  17355    answer/completion_events.cpp
-//  17551    answer/completion_json.cpp
-//  17768    answer/default_reply.cpp
-//  17965    answer/embeddings.cpp
-//  18082    answer/schema_checker.cpp
-//  18545    answer/schema_instance.cpp
-//  18918    answer/tokens.cpp
-//  19144    answer/words.cpp
-//  19205    script/chaos.cpp
-//  19345    script/chaos_rules.cpp
-//  19457    script/connection_faults.cpp
-//  19566    script/excerpts.cpp
-//  19628    script/field_matchers.cpp
-//  20037    script/forced_failures.cpp
-//  20141    script/hiding.cpp
-//  20257    script/json_comparison.cpp
-//  20343    script/matcher.cpp
-//  20597    script/matchers.cpp
-//  20948    script/scope.cpp
-//  21006    script/script.cpp
-//  21435    script/text_matchers.cpp
-//  21556    delivery/answer_log.cpp
-//  21726    delivery/delivery.cpp
-//  22190    delivery/faults_and_waits.cpp
-//  22463    delivery/framing.cpp
-//  22580    delivery/gzip.cpp
-//  22647    delivery/pace_schedule.cpp
-//  22716    delivery/progress.cpp
-//  22767    delivery/write_queue.cpp
-//  22908    http/acceptor.cpp
-//  23016    http/compatibility.cpp
-//  23125    http/connection.cpp
-//  23706    http/poller.cpp
-//  23874    http/reactor.cpp
-//  24137    http/request_reader.cpp
-//  24588    http/response.cpp
-//  24669    http/server.cpp
-//  25076    http/sockets.cpp
-//  25578    http/turned_away.cpp
-//  25662    http/workers.cpp
-//  25775    evidence/diagnosis.cpp
-//  25994    evidence/evidence_json.cpp
-//  26376    evidence/exchange.cpp
-//  26674    evidence/gateway_problems.cpp
-//  27121    evidence/journal.cpp
-//  27279    evidence/kept_problems.cpp
-//  27389    evidence/notes.cpp
-//  27489    evidence/record.cpp
-//  27949    evidence/redaction.cpp
-//  28089    evidence/redirects.cpp
-//  28192    evidence/retries.cpp
-//  28573    evidence/review.cpp
-//  28954    evidence/told_in_body.cpp
-//  29051    evidence/verification.cpp
-//  29168    serve/asked_requests.cpp
-//  29235    serve/chat_judge.cpp
-//  29548    serve/connection_loop.cpp
-//  29709    serve/cross_origin.cpp
-//  29752    serve/delivery_report.cpp
-//  29841    serve/gateway_state.cpp
-//  29877    serve/judge.cpp
-//  30104    serve/limits.cpp
-//  30201    serve/operations.cpp
-//  30423    serve/profile_headers.cpp
-//  30464    serve/reply_answer.cpp
-//  30605    serve/request_checks.cpp
-//  30679    serve/runner.cpp
-//  30940    serve/served_models.cpp
-//  31018    serve/served_request.cpp
-//  31086    gateway/catalogue.cpp
-//  31499    gateway/catalogue_chunks.cpp
-//  31787    gateway/catalogue_delivery.cpp
-//  31939    gateway/catalogue_entries.cpp
-//  32168    gateway/catalogue_failures.cpp
-//  32449    gateway/catalogue_framing.cpp
-//  32633    gateway/catalogue_tool_calls.cpp
-//  32832    gateway/chat_script.cpp
-//  32981    gateway/gateway.cpp
-//  33271    gateway/mishaps.cpp
-//  33609    gateway/options.cpp
-//  33762    gateway/sweep.cpp
-//  34177    document/scenario_files.cpp
-//  34325    document/script_document.cpp
-//  34724    document/script_faults.cpp
-//  35026    document/script_files.cpp
-//  35170    document/script_gateway.cpp
-//  35499    document/script_matchers.cpp
-//  35857    document/script_objects.cpp
-//  36024    document/script_reader.cpp
-//  36462    document/script_references.cpp
-//  36778    document/script_replies.cpp
-//  37245    document/script_schema.cpp
-//  37377    document/script_sections.cpp
-//  37957    document/script_values.cpp
-//  38369  Adapters
-//  38386    adapters/catch2.hpp
-//  38540    adapters/doctest.hpp
-//  38700    adapters/gtest.hpp
+//  10246    serve/connection_loop.hpp
+//  10289    serve/tester_code.hpp
+//  10353    gateway/catalogue_entries.hpp
+//  10616    gateway/option_values.hpp
+//  10674    gateway/sweep_run.hpp
+//  10697    document/script_reader.hpp
+//  10889    document/script_files.hpp
+//  10907    document/script_references.hpp
+//  10938    document/script_sections.hpp
+//  11056    document/script_values.hpp
+//  11188    document/loaded_document.hpp
+//  11219    core/calendar.cpp
+//  11300    core/clock.cpp
+//  11704    core/gate.cpp
+//  11914    core/json_reader.cpp
+//  12253    core/pattern.cpp
+//  12666    core/random.cpp
+//  12721    core/reporter.cpp
+//  12819    core/text.cpp
+//  13163    model/acceptance.cpp
+//  13222    model/checks.cpp
+//  13259    model/connection_fault.cpp
+//  13361    model/failure.cpp
+//  13507    model/fault.cpp
+//  13741    model/finding.cpp
+//  13775    model/hold.cpp
+//  13797    model/http_reply.cpp
+//  13863    model/pace.cpp
+//  14061    model/profile.cpp
+//  14239    model/range.cpp
+//  14269    model/received_request.cpp
+//  14337    model/reply.cpp
+//  14748    model/reply_checks.cpp
+//  14936    model/reply_template.cpp
+//  15107    model/sent_answer.cpp
+//  15135    model/sse_dialect.cpp
+//  15280    request/chat_fields.cpp
+//  15422    request/chat_messages.cpp
+//  15631    request/chat_reader.cpp
+//  16036    request/chat_request.cpp
+//  16120    request/embedding_request.cpp
+//  16208    keys/api_key.cpp
+//  16258    keys/key_store.cpp
+//  16755    keys/keys.cpp
+//  16819    keys/secrets.cpp
+//  17024    answer/bodies.cpp
+//  17097    answer/completion.cpp
+//  17323    answer/completion_events.cpp
+//  17519    answer/completion_json.cpp
+//  17736    answer/default_reply.cpp
+//  17933    answer/embeddings.cpp
+//  18050    answer/schema_checker.cpp
+//  18513    answer/schema_instance.cpp
+//  18886    answer/tokens.cpp
+//  19112    answer/words.cpp
+//  19173    script/chaos.cpp
+//  19313    script/chaos_rules.cpp
+//  19425    script/connection_faults.cpp
+//  19534    script/excerpts.cpp
+//  19596    script/field_matchers.cpp
+//  20005    script/forced_failures.cpp
+//  20109    script/hiding.cpp
+//  20225    script/json_comparison.cpp
+//  20311    script/matcher.cpp
+//  20565    script/matchers.cpp
+//  20916    script/scope.cpp
+//  20974    script/script.cpp
+//  21403    script/text_matchers.cpp
+//  21524    delivery/answer_log.cpp
+//  21694    delivery/delivery.cpp
+//  22158    delivery/faults_and_waits.cpp
+//  22431    delivery/framing.cpp
+//  22548    delivery/gzip.cpp
+//  22615    delivery/pace_schedule.cpp
+//  22684    delivery/progress.cpp
+//  22735    delivery/write_queue.cpp
+//  22876    http/acceptor.cpp
+//  22984    http/compatibility.cpp
+//  23093    http/connection.cpp
+//  23674    http/poller.cpp
+//  23842    http/reactor.cpp
+//  24105    http/request_reader.cpp
+//  24556    http/response.cpp
+//  24637    http/server.cpp
+//  25044    http/sockets.cpp
+//  25546    http/turned_away.cpp
+//  25630    http/workers.cpp
+//  25743    evidence/diagnosis.cpp
+//  25962    evidence/evidence_json.cpp
+//  26329    evidence/exchange.cpp
+//  26615    evidence/gateway_problems.cpp
+//  27062    evidence/journal.cpp
+//  27216    evidence/kept_problems.cpp
+//  27326    evidence/notes.cpp
+//  27426    evidence/record.cpp
+//  27883    evidence/redaction.cpp
+//  28023    evidence/redirects.cpp
+//  28126    evidence/retries.cpp
+//  28498    evidence/review.cpp
+//  28869    evidence/told_in_body.cpp
+//  28966    evidence/verification.cpp
+//  29083    serve/answer_headers.cpp
+//  29160    serve/asked_requests.cpp
+//  29227    serve/chat_judge.cpp
+//  29540    serve/connection_loop.cpp
+//  29701    serve/gateway_state.cpp
+//  29737    serve/judge.cpp
+//  29949    serve/limits.cpp
+//  30046    serve/operations.cpp
+//  30268    serve/reply_answer.cpp
+//  30409    serve/request_checks.cpp
+//  30483    serve/runner.cpp
+//  30831    serve/served_models.cpp
+//  30909    serve/served_request.cpp
+//  30977    gateway/catalogue.cpp
+//  31390    gateway/catalogue_chunks.cpp
+//  31678    gateway/catalogue_delivery.cpp
+//  31830    gateway/catalogue_entries.cpp
+//  32059    gateway/catalogue_failures.cpp
+//  32340    gateway/catalogue_framing.cpp
+//  32524    gateway/catalogue_tool_calls.cpp
+//  32723    gateway/chat_script.cpp
+//  32872    gateway/gateway.cpp
+//  33162    gateway/mishaps.cpp
+//  33500    gateway/options.cpp
+//  33653    gateway/sweep.cpp
+//  34054    document/scenario_files.cpp
+//  34202    document/script_document.cpp
+//  34601    document/script_faults.cpp
+//  34903    document/script_files.cpp
+//  35047    document/script_gateway.cpp
+//  35376    document/script_matchers.cpp
+//  35734    document/script_objects.cpp
+//  35901    document/script_reader.cpp
+//  36339    document/script_references.cpp
+//  36655    document/script_replies.cpp
+//  37122    document/script_schema.cpp
+//  37254    document/script_sections.cpp
+//  37834    document/script_values.cpp
+//  38246  Adapters
+//  38263    adapters/catch2.hpp
+//  38417    adapters/doctest.hpp
+//  38577    adapters/gtest.hpp

@@ -11,10 +11,7 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "import_formats.hpp"
-#include "recorded_keys.hpp"
-#include "recorded_reply.hpp"
-#include "script_layout.hpp"
+#include "recorded.hpp"
 
 namespace importing {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "import_formats.hpp"
+#include "recorded.hpp"
 
 namespace importing {
 namespace {

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "import_formats.hpp"
-#include "recorded_keys.hpp"
-#include "recorded_request.hpp"
+#include "recorded.hpp"
 
 namespace importing {
 namespace {

@@ -32,25 +32,21 @@ Worker::Worker(Job after_some) : after_some_(std::move(after_some)) {
 }
 
 bool Worker::offer(Job job) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (jobs_.size() >= most_jobs) return false;
-    take(std::move(job));
-  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (jobs_.size() >= most_jobs) return false;
+  take(std::move(job));
   return true;
 }
 
 void Worker::add(Job job) {
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (jobs_.size() >= most_jobs) {
-      lock.unlock();
-      internal::hand_off_event_loop();
-      lock.lock();
-      has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
-    }
-    take(std::move(job));
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (jobs_.size() >= most_jobs) {
+    lock.unlock();
+    internal::hand_off_event_loop();
+    lock.lock();
+    has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
   }
+  take(std::move(job));
 }
 
 void Worker::take(Job job) {
@@ -101,7 +97,7 @@ Log::~Log() {
 void Log::note(const Exchange& exchange) {
   ++noted_;
   ++exchanges_;
-  if (!is_refusal(exchange)) served_ = true;
+  if (!internal::is_refusal(exchange)) served_ = true;
   if (chosen_ && chosen_->happened_to(exchange)) struck_ = true;
   if (appending_) append(exchange);
   if (quiet_) return;

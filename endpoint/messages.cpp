@@ -53,8 +53,6 @@ std::string without_prefix(std::string message) {
   return message;
 }
 
-std::string printable(const std::string& text) { return internal::printable(text); }
-
 std::string quoted_for_shell(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "library.hpp"
+
 namespace mock_gateway {
 namespace endpoint {
 
@@ -19,8 +21,7 @@ struct BadValue : std::runtime_error {
 /// Removes the library's name from the start of its message.
 std::string without_prefix(std::string message);
 
-/// Returns printable UTF-8. Text with terminal control characters or bidirectional controls is escaped as ASCII JSON.
-std::string printable(const std::string& text);
+using internal::printable;
 
 std::string quoted_for_shell(const std::string& word);
 

@@ -1,6 +1,6 @@
 // Masks keys in recordings. For the journal, see `src/keys/secrets.cpp`.
 
-#include "recorded_keys.hpp"
+#include "recorded.hpp"
 
 #include <algorithm>  // fill, find, max, min
 #include <cstddef>

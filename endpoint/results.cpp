@@ -86,8 +86,6 @@ std::vector<std::string> remarks(const Results& results) {
   return lines;
 }
 
-bool is_refusal(const Exchange& exchange) { return internal::is_refusal(exchange); }
-
 bool is_in_script(const SourceLocation& where) {
   // Stubs of the control API have the name of their route as file.
   const std::string_view file = where.file;

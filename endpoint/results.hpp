@@ -75,8 +75,6 @@ std::string conclusion(const Results& results);
 /// exchanges, scripts that could not be reloaded.
 std::vector<std::string> remarks(const Results& results);
 
-/// Whether the gateway refused the request because of what its client sent.
-bool is_refusal(const Exchange& exchange);
 /// Whether the location is in a script. Stubs of flags have a meaningless location in this program.
 bool is_in_script(const SourceLocation& where);
 

@@ -173,7 +173,7 @@ void Serving::judge_refusals(Results& results) {
   if (!results.reached || log_.has_served()) return;
   std::map<std::string, std::size_t> errors;
   for (const Exchange& exchange : gateway_->journal().all()) {
-    if (!is_refusal(exchange)) return;  // still open
+    if (!internal::is_refusal(exchange)) return;  // still open
     ++errors[exchange.decision().detail];
   }
   results.only_refused = true;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,15 @@ Options options_from(const CheckFlags& flags);
 /// python client.py". An empty name repeats a whole sweep.
 std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::string>& command, const std::string& name,
                               Form form);
+
+struct ChosenScenarios {
+  std::vector<Scenario> chosen;
+  /// The names of all scenarios, chosen or not.
+  std::set<std::string> names;
+};
+
+/// Returns the scenarios that the flags select; none for a sweep. Throws BadValue, ScriptError and GatewayError.
+ChosenScenarios chosen_scenarios(const CheckFlags& flags);
 
 }  // namespace endpoint
 }  // namespace mock_gateway

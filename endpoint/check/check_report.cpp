@@ -1,4 +1,4 @@
-// Reports of `check` as text, JSON and GitHub annotations; their targets; the text about one cell.
+// Reports of `check` as text, JSON, JUnit and GitHub annotations; their targets; the text about one cell.
 
 #include "check_report.hpp"
 
@@ -10,6 +10,7 @@
 
 #include "../messages.hpp"
 #include "../report.hpp"
+#include "../xml.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -170,6 +171,28 @@ std::string report_json(const CheckResults& results) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// One suite per group, one case per scenario and form.
+std::string report_junit(const CheckResults& results) {
+  std::vector<JUnitSuite> suites;
+  for (const Cell& cell : results.run.cells()) {
+    if (suites.empty() || suites.back().name != cell.group) suites.push_back({cell.group});
+    JUnitCase one{cell.id(), std::to_string(cell.result.seconds)};
+    if (cell.mark == Mark::skipped)
+      one.skipped = cell.why;
+    else if (results.fails(cell))
+      one.add(true, to_string(cell.mark), results.story(cell));
+    else if (cell.accepted || cell.flaky)
+      one.add(false, {}, results.story(cell));
+    suites.back().cases.push_back(std::move(one));
+  }
+  JUnitCase baseline{"every line of the baseline is still true", std::to_string(0.0)};
+  std::string lines = "no longer true:";
+  for (const std::string& line : results.stale) lines += "\n" + line;
+  if (!results.stale.empty()) baseline.add(true, "stale", lines);
+  suites.push_back({"baseline", {}, {}, {std::move(baseline)}});
+  return junit_report("mock-gateway check", "mock-gateway.check.", std::move(suites));
+}
+
 std::string report_github(const CheckResults& results) {
   std::string lines;
   for (const Cell& cell : results.run.cells())
@@ -299,7 +322,7 @@ std::vector<ReportTarget> check_report_targets(const CheckFlags& flags) {
 void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results) {
   write_reports(targets, std::cout, [&results](const std::string& format) {
     return format == "json"     ? report_json(results)
-           : format == "junit"  ? check_report_junit(results)
+           : format == "junit"  ? report_junit(results)
            : format == "html"   ? check_report_html(results)
            : format == "github" ? report_github(results)
                                 : report_text(results);

@@ -44,7 +44,6 @@ std::vector<ReportTarget> check_report_targets(const CheckFlags& flags);
 /// Writes every report, then throws BadValue if one could not be written.
 void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results);
 
-std::string check_report_junit(const CheckResults& results);
 /// Returns a self-contained HTML page.
 std::string check_report_html(const CheckResults& results);
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cells.hpp"
-#include "chosen_scenarios.hpp"
 
 namespace mock_gateway {
 namespace endpoint {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "../messages.hpp"
-#include "../recorded_reply.hpp"
+#include "../recorded.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -133,8 +133,7 @@ double since(Deadline began) { return std::chrono::duration<double>(steady_clock
 /// A client that is started once per call.
 class CommandClient final : public ClientUnderTest {
  public:
-  CommandClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
-      : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
+  using ClientUnderTest::ClientUnderTest;
 
   /// Does nothing: each call gets its key.
   CallResult use_key(const Gateway& /*gateway*/, const std::string& /*key*/) override { return {}; }
@@ -216,18 +215,12 @@ class CommandClient final : public ClientUnderTest {
     result.ended = child.how_it_ended();
     if (result.told.empty()) result.told = result.errors;
   }
-
-  Children& children_;
-  const CheckFlags& flags_;
-  const std::vector<std::string> words_;
-  const std::chrono::milliseconds timeout_;
 };
 
 /// A long-running client that reads one job per line. Restarted after a hang or an exit.
 class DriverClient final : public ClientUnderTest {
  public:
-  DriverClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
-      : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
+  using ClientUnderTest::ClientUnderTest;
 
   CallResult call(const CallJob& job) override {
     const std::string key = job.turn ? job.turn->api_key() : job.gateway.api_key();
@@ -362,10 +355,6 @@ class DriverClient final : public ClientUnderTest {
     return std::nullopt;
   }
 
-  Children& children_;
-  const CheckFlags& flags_;
-  const std::vector<std::string> words_;
-  const std::chrono::milliseconds timeout_;
   std::unique_ptr<Child> child_;
   std::size_t last_id_ = 0;
   std::string last_line_;  // the last line that looked like an answer
@@ -374,6 +363,9 @@ class DriverClient final : public ClientUnderTest {
 };
 
 }  // namespace
+
+ClientUnderTest::ClientUnderTest(Children& children, const CheckFlags& flags, std::vector<std::string> words)
+    : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
 
 ClientUnderTest::~ClientUnderTest() = default;
 

@@ -71,7 +71,8 @@ bool mask(std::string& text, const std::string& key);
 /// A client under test. Makes one call at a time; not thread-safe.
 class ClientUnderTest {
  public:
-  ClientUnderTest() = default;
+  /// `children` and `flags` must outlive it. `words` are the command.
+  ClientUnderTest(Children& children, const CheckFlags& flags, std::vector<std::string> words);
   ClientUnderTest(const ClientUnderTest&) = delete;
   ClientUnderTest& operator=(const ClientUnderTest&) = delete;
   virtual ~ClientUnderTest();
@@ -83,6 +84,12 @@ class ClientUnderTest {
   /// The client's name and version; empty if unknown.
   virtual std::string name() const { return {}; }
   virtual std::string version() const { return {}; }
+
+ protected:
+  Children& children_;
+  const CheckFlags& flags_;
+  const std::vector<std::string> words_;
+  const std::chrono::milliseconds timeout_;
 };
 
 std::unique_ptr<ClientUnderTest> make_client(Children& children, const CheckFlags& flags,

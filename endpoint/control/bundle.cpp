@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "../messages.hpp"
-#include "../recorded_reply.hpp"
-#include "../recorded_request.hpp"
-#include "../script_layout.hpp"
+#include "../recorded.hpp"
 #include "control.hpp"
 
 namespace mock_gateway {
@@ -44,7 +42,7 @@ std::vector<importing::Field> fields_of(const SentAnswer& answer, const Exchange
   };
   std::vector<importing::Field> fields;
   for (const wire::Header& field : answer.headers)
-    if (!is_written_anew(field)) fields.push_back({field.name, field.value});
+    if (!is_written_anew(field)) fields.push_back(field);
   return fields;
 }
 
@@ -120,7 +118,7 @@ class Bundle {
   void add_interim() {
     std::vector<SentAnswer::Interim> interim = answer_.interim;
     if (!interim.empty() && is_scripted() && interim.back().status == 103 && !interim.back().headers.empty()) {
-      for (const wire::Header& field : interim.back().headers) early_hints_.push_back({field.name, field.value});
+      early_hints_.assign(interim.back().headers.begin(), interim.back().headers.end());
       interim.pop_back();
     }
     const std::optional<ConnectionFault>& fault = exchange_.connection_fault();
@@ -384,7 +382,7 @@ std::string bundle_of(const Control& control, const Exchange& exchange) {
   try {
     const Json script = Bundle(control, exchange, std::move(*answer)).make();
     static_cast<void>(ScriptDocument::from_json(script));
-    std::string text = laid_out(script);
+    std::string text = importing::laid_out(script);
     require_no_secret(control, exchange, text);
     return text;
   } catch (const importing::ImportError& problem) {

@@ -1,4 +1,5 @@
-// Shared code of routes: errors; parsing bodies, scripts, numbers, durations (limit in the header) and IDs; scopes.
+// Shared code of routes: errors; parsing bodies, scripts, numbers, durations (limit in the header) and IDs; scopes;
+// which documents share gates; the polling interval of long polls.
 
 #include "control.hpp"
 
@@ -205,6 +206,108 @@ internal::ScriptText read_script(Control& control, const std::string& body, cons
   if (!script.document) throw ControlError(400, "invalid_script", std::move(script.message), std::move(script.errors));
   if (mounts) control.gates.add(scope, gates);
   return script;
+}
+
+std::string scoped_name(const std::string& scope, const std::string& name) {
+  return scope.empty() ? name : scope + ":" + name;
+}
+
+std::unique_lock<std::mutex> Gates::naming() {
+  return files_ ? internal::lock_gate_names(*files_) : std::unique_lock<std::mutex>(naming_);
+}
+
+std::map<std::string, Gate> Gates::known(const std::string& scope) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = gates_.find(scope);
+  std::map<std::string, Gate> known = found == gates_.end() ? std::map<std::string, Gate>() : found->second;
+  if (!scope.empty() || !files_) return known;
+  known.merge(internal::gates_of(*files_));
+  return known;
+}
+
+void Gates::add(const std::string& scope, const std::map<std::string, Gate>& gates) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gates_[scope].insert(gates.begin(), gates.end());
+  if (!scope.empty() || !files_) return;
+  // A script file that is reloaded uses the same gates.
+  internal::add_gates(*files_, gates);
+}
+
+void Gates::forget(const std::string& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gates_.erase(scope);
+}
+
+void Gates::reset() {
+  for (const auto& [name, gate] : all({})) internal::reset(gate);
+}
+
+void Gates::share(const LoadedScript& files) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  files_ = files;
+}
+
+std::map<std::string, Gate> Gates::all(const std::string& scope) const {
+  std::map<std::string, Gate> all = known(scope);
+  if (!scope.empty()) return all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [its_scope, gates] : gates_) {
+    if (its_scope.empty()) continue;
+    for (const auto& [name, gate] : gates) all.emplace(scoped_name(its_scope, name), gate);
+  }
+  return all;
+}
+
+class Waits::Turn {
+ public:
+  explicit Turn(std::atomic<std::size_t>& waiting) : waiting_(waiting) {
+    if (++waiting_ <= most) return;
+    --waiting_;
+    ControlError error(503, "too_many_waits",
+                       std::to_string(most) +
+                           " requests are waiting already, which is the limit; ask again in a second, or without "
+                           "waiting");
+    error.retry_after = "1";
+    throw error;
+  }
+  ~Turn() { --waiting_; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<std::size_t>& waiting_;
+};
+
+bool Waits::wait_for(Duration time, const ControlRequest& request, const std::function<bool()>& condition) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+  // Poll fast at first: most conditions hold soon.
+  constexpr std::chrono::milliseconds longest_pause{20};
+  std::chrono::milliseconds pause{1};
+  std::optional<Turn> turn;
+  for (;;) {
+    if (condition()) return true;
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) return false;
+    if (request.is_abandoned && request.is_abandoned())
+      throw ControlError(503, "client_left", "the client has left");  // not read by a client
+    if (!turn) turn.emplace(waiting_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_.load(); })) require_running();
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
+void Waits::require_running() const {
+  if (stopped_) throw ControlError(503, "stopping", "the program is about to end");
+}
+
+void Waits::stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+  }
+  ended_.notify_all();
 }
 
 }  // namespace endpoint

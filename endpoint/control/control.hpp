@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -15,8 +16,6 @@
 
 #include "../library.hpp"
 #include "api_layer.hpp"
-#include "gates.hpp"
-#include "waits.hpp"
 
 // Types that all routes of the control API share: requests, answers, errors, and the state that routes work on.
 
@@ -124,6 +123,61 @@ Json as_json(const std::vector<ScriptProblem>& problems);
 /// Formats a time as RFC 3339 with milliseconds.
 Json as_json(TimePoint moment);
 
+/// Returns a unique name for a scope's state machine or gate. Without a scope, returns the name itself.
+std::string scoped_name(const std::string& scope, const std::string& name);
+
+/// The gates of scripts. Within a scope, and outside all scopes, a name means the same gate in every document.
+class Gates {
+ public:
+  /// Returns a lock to hold from known() to add(); otherwise two documents could create the same gate twice. Reading
+  /// script files takes the same lock.
+  std::unique_lock<std::mutex> naming();
+  /// Returns the gates of a scope by name, for reading a document. An empty scope means the gates outside all scopes.
+  std::map<std::string, Gate> known(const std::string& scope) const;
+  /// Adds the gates that a document named.
+  void add(const std::string& scope, const std::map<std::string, Gate>& gates);
+  void forget(const std::string& scope);
+  /// Resets all gates to their initial state.
+  void reset();
+  /// Shares the gates outside all scopes with the script files, in both directions. Call it before reading any
+  /// document.
+  void share(const LoadedScript& files);
+  /// Returns the gates of a scope. Without a scope, returns all gates, those of scopes under their scoped names.
+  std::map<std::string, Gate> all(const std::string& scope) const;
+
+ private:
+  std::mutex naming_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::map<std::string, Gate>> gates_;  // by scope
+  std::optional<LoadedScript> files_;                         // set if there are script files
+};
+
+/// The long polls of the control API.
+class Waits {
+ public:
+  /// Polls the condition until it holds or the time has passed, and returns whether it held. Checks at once, then every
+  /// few milliseconds, without a lock. Throws ControlError `stopping` at the end of the program, and `client_left` if
+  /// the client disconnects, which frees the connection.
+  bool wait_for(Duration time, const ControlRequest& request, const std::function<bool()>& condition);
+  /// Ends all current and future waits.
+  void stop();
+  bool is_stopped() const { return stopped_; }
+  /// Throws ControlError `stopping` at the end of the program. Long operations call it between steps.
+  void require_running() const;
+
+  /// Fewer than the connection limit, to leave connections for the requests that end the waits.
+  static constexpr std::size_t most = 48;
+
+ private:
+  /// One wait.
+  class Turn;
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::atomic<bool> stopped_{false};  // changed with the mutex locked
+  std::atomic<std::size_t> waiting_{0};
+};
+
 /// The active scopes of the control API: tests that share the gateway. The key of a scope has the same ID.
 class Scopes {
  public:
@@ -207,6 +261,15 @@ Json stubs_json(const Control& control, const std::vector<Stub>& stubs);
 /// warns that it contains a client's prompts and answers; it contains no secrets. Throws ControlError 404 `no_bundle`,
 /// with the reason, if no script can replay the answer.
 std::string bundle_of(const Control& control, const Exchange& exchange);
+
+/// Returns all routes, literal paths first.
+const std::vector<ControlRoute>& control_routes();
+/// Matches raw paths, without decoding or normalizing them first. `path` excludes the query. Sets `parameters`. Throws
+/// ControlError `no_such_route` or `method_not_allowed`.
+const ControlRoute& find_route(const std::string& method, const std::string& path,
+                               std::vector<std::string>& parameters);
+/// Parses the query. Throws ControlError `invalid_request` for an unknown or repeated name.
+std::map<std::string, std::string> query_of(const ControlRoute& route, const std::string& text);
 
 // The route tables, one per file.
 

@@ -137,9 +137,9 @@ internal::HttpAnswer ControlServer::answer(const internal::HttpRequest& request)
 internal::HttpAnswer ControlServer::answer_of_api(const internal::HttpRequest& incoming) {
   const ReceivedRequest& received = incoming.received;
   ControlRequest request;
-  const ControlRoute& route = router_.find(received.method, received.path(), request.parameters);
+  const ControlRoute& route = find_route(received.method, received.path(), request.parameters);
   request.method = received.method;
-  request.query = ControlRouter::query(route, received.query());
+  request.query = query_of(route, received.query());
   request.body = received.body;
   request.is_abandoned = incoming.is_abandoned;
   ControlAnswer answer = route.answer(control_, request);

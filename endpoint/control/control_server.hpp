@@ -8,7 +8,6 @@
 #include "control.hpp"
 #include "guard.hpp"
 #include "program/http_server.hpp"
-#include "router.hpp"
 #include "session_codes.hpp"
 
 namespace mock_gateway {
@@ -60,7 +59,6 @@ class ControlServer final : private internal::HttpHandler {
   const ControlSettings settings_;
   ControlGuard guard_;
   SessionCodes codes_;
-  const ControlRouter router_;
   Control control_;
   std::optional<internal::HttpServer> server_;  // last, so that it is destroyed before members that connections use
 };

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "../messages.hpp"
-#include "../recorded_reply.hpp"
-#include "../recorded_request.hpp"
+#include "../recorded.hpp"
 #include "control.hpp"
 
 namespace mock_gateway {

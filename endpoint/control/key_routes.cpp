@@ -30,8 +30,6 @@ constexpr char of_all_keys[] =
 bool is_default(const ApiKey& key) { return key.id == default_key_id; }
 
 Json key_json(const Control& control, const ApiKey& key) {
-  Json models = Json::array();
-  for (const std::string& model : key.models) models.push_back(model);
   Json operations = Json::array();
   for (const Operation& one : key.operations)
     operations.push_back(
@@ -45,7 +43,7 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["created"] = as_json(key.created);
   json["last_used"] = key.last_used ? as_json(*key.last_used) : Json();
   json["requests"] = key.requests;
-  json["models"] = std::move(models);
+  json["models"] = key.models;
   json["operations"] = std::move(operations);
   json["limit"] = limit_json(key.limit);
   json["limit_tokens"] = limit_json(key.limit_tokens);

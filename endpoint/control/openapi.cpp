@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "control.hpp"
 #include "embedded.hpp"
-#include "router.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -139,8 +139,7 @@ Json openapi_document() {
   Json document = forms;
   for (const char* const name : {"parameters", "routes", "schemas", "securitySchemes"}) document.erase(name);
   document["info"]["version"] = MOCK_GATEWAY_VERSION;
-  const ControlRouter router;
-  for (const ControlRoute& route : router.routes()) {
+  for (const ControlRoute& route : control_routes()) {
     const std::string path = route.path;
     Json& operations = document["paths"]["/control/v1" + path];
     const Json parameters = path_parameters(path, forms["parameters"]);

@@ -1,11 +1,11 @@
 // The prefix of paths; matching paths and queries; 404 and 405.
 
-#include "router.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -48,26 +48,28 @@ std::optional<std::string> decoded(std::string text) {
 
 }  // namespace
 
-ControlRouter::ControlRouter() {
-  for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), key_routes(),
-                            clock_routes(), asked_routes(), journal_routes(), scope_routes()})
-    routes_.insert(routes_.end(), table.begin(), table.end());
-  // Literal paths come before paths with parameters.
-  std::stable_sort(routes_.begin(), routes_.end(), [](const ControlRoute& one, const ControlRoute& other) {
-    const auto is_open = [](const ControlRoute& route) {
-      return std::string_view(route.path).find('{') != std::string_view::npos;
-    };
-    return !is_open(one) && is_open(other);
-  });
+const std::vector<ControlRoute>& control_routes() {
+  static const std::vector<ControlRoute> routes = [] {
+    std::vector<ControlRoute> all;
+    for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), key_routes(),
+                              clock_routes(), asked_routes(), journal_routes(), scope_routes()})
+      all.insert(all.end(), table.begin(), table.end());
+    // Literal paths come before paths with parameters.
+    std::stable_partition(all.begin(), all.end(), [](const ControlRoute& route) {
+      return std::string_view(route.path).find('{') == std::string_view::npos;
+    });
+    return all;
+  }();
+  return routes;
 }
 
-const ControlRoute& ControlRouter::find(const std::string& method, const std::string& path,
-                                        std::vector<std::string>& parameters) const {
+const ControlRoute& find_route(const std::string& method, const std::string& path,
+                               std::vector<std::string>& parameters) {
   std::string allowed;
   std::string matched;  // the pattern
   if (std::string_view(path).substr(0, root.size()) == root) {
     const std::string_view rest = std::string_view(path).substr(root.size());
-    for (const ControlRoute& route : routes_) {
+    for (const ControlRoute& route : control_routes()) {
       if (!matched.empty() && matched != route.path) continue;
       std::optional<std::vector<std::string>> values = match(route.path, rest);
       if (!values) continue;
@@ -88,7 +90,7 @@ const ControlRoute& ControlRouter::find(const std::string& method, const std::st
   throw error;
 }
 
-std::map<std::string, std::string> ControlRouter::query(const ControlRoute& route, const std::string& text) {
+std::map<std::string, std::string> query_of(const ControlRoute& route, const std::string& text) {
   std::map<std::string, std::string> values;
   const std::vector<std::string> known(route.query.begin(), route.query.end());
   for (std::size_t begin = 0; begin < text.size();) {

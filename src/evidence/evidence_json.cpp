@@ -3,7 +3,6 @@
 #include "evidence_json.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -47,9 +46,11 @@ Json texts(const std::vector<std::string>& texts) {
   return all;
 }
 
-Json ids(const std::vector<std::uint64_t>& exchanges) {
+/// Returns a list of the items' as_json().
+template <class Items>
+Json list_of(const Items& items) {
   Json all = Json::array();
-  for (const std::uint64_t id : exchanges) all.push_back(id);
+  for (const auto& item : items) all.push_back(as_json(item));
   return all;
 }
 
@@ -103,39 +104,6 @@ void put_stub(Json& object, const StubReference& stub) {
   put_if_any(object, "name", stub.name);
   put_text(object, "title", stub.title);
   put_place(object, stub.where);
-}
-
-Json of_stub(const StubReference& stub) {
-  if (stub.id == 0) return {};
-  Json object;
-  put_stub(object, stub);
-  return object;
-}
-
-Json of_near_miss(const NearMiss& near) {
-  Json conditions = Json::array();
-  for (const NearMiss::Condition& condition : near.conditions) {
-    Json object;
-    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
-    put(object, "depth", condition.depth);
-    put_text(object, "expected", condition.expected);
-    put_if_any(object, "actual", condition.actual);
-    conditions.push_back(std::move(object));
-  }
-  Json object = preallocated_object();
-  put(object, "exchange", near.exchange);
-  put(object, "stub", of_stub(near.stub));
-  put(object, "matched", near.matched);
-  put(object, "total", near.total);
-  put_if_any(object, "passed_over", near.passed_over);
-  put(object, "conditions", std::move(conditions));
-  return object;
-}
-
-Json of_near_misses(const std::vector<NearMiss>& near_misses) {
-  Json all = Json::array();
-  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
-  return all;
 }
 
 Json of_verified(const VerifiedStub& verified) {
@@ -194,12 +162,8 @@ Json connection_of(const Exchange& exchange) {
 /// Returns a list of [name, value] pairs.
 Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
-  for (const wire::Header& header : headers) {
-    Json field = Json::array();
-    field.push_back(text::as_utf8(header.name));
-    field.push_back(text::as_utf8(header.value));
-    list.push_back(std::move(field));
-  }
+  for (const wire::Header& header : headers)
+    list.push_back(Json::array({text::as_utf8(header.name), text::as_utf8(header.value)}));
   return list;
 }
 
@@ -269,7 +233,7 @@ Json stub_of(const ExchangeRecord& record) {
   StubReference stub = reference_to(*record.stub);
   stub.name = masked(record, std::move(stub.name));
   stub.title = masked(record, std::move(stub.title));
-  return of_stub(stub);
+  return as_json(stub);
 }
 
 Json sent_of(const Exchange& exchange) {
@@ -300,7 +264,7 @@ Json as_json(const Exchange& exchange) {
   evidence::put(object, "key", evidence::key_of(record));
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
-  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
   evidence::put(object, "outcome", to_string(now.outcome));
   evidence::put(object, "sent", evidence::sent_of(exchange));
@@ -342,22 +306,20 @@ Json as_json(const Problem& problem) {
   Json object = evidence::preallocated_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
-  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
-  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put(object, "exchanges", problem.exchanges);
+  evidence::put(object, "stub", as_json(problem.stub));
   evidence::put_place(object, problem.where);
-  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  evidence::put(object, "near_misses", evidence::list_of(problem.near_misses));
   return object;
 }
 
 Json as_json(const Verification& verification) {
   namespace evidence = detail::evidence_json;
-  Json problems = Json::array();
-  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
   Json object = evidence::preallocated_object();
-  evidence::put(object, "ok", problems.empty());
-  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "ok", verification.problems().empty());
+  evidence::put(object, "problems", evidence::list_of(verification.problems()));
   evidence::put(object, "stubs", std::move(stubs));
   evidence::put(object, "notes", evidence::texts(verification.notes()));
   evidence::put(object, "evicted", verification.evicted());
@@ -373,21 +335,43 @@ Json as_json(const Finding& finding) {
   evidence::put(object, "severity", to_string(finding.severity));
   evidence::put(object, "fails_review", finding.fails_review);
   evidence::put_text(object, "message", finding.message);
-  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  evidence::put(object, "exchanges", finding.exchanges);
   return object;
 }
 
-Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+Json as_json(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  detail::evidence_json::put_stub(object, stub);
+  return object;
+}
 
-Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+Json as_json(const NearMiss& near) {
+  namespace evidence = detail::evidence_json;
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    evidence::put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    evidence::put(object, "depth", condition.depth);
+    evidence::put_text(object, "expected", condition.expected);
+    evidence::put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object = evidence::preallocated_object();
+  evidence::put(object, "exchange", near.exchange);
+  evidence::put(object, "stub", as_json(near.stub));
+  evidence::put(object, "matched", near.matched);
+  evidence::put(object, "total", near.total);
+  evidence::put_if_any(object, "passed_over", near.passed_over);
+  evidence::put(object, "conditions", std::move(conditions));
+  return object;
+}
 
 Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
-  Json findings = Json::array();
-  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   Json object = evidence::preallocated_object();
   evidence::put(object, "ok", static_cast<bool>(review));
-  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "findings", evidence::list_of(review.findings()));
   evidence::put(object, "judged", review.judged());
   evidence::put(object, "evicted", review.evicted());
   evidence::put(object, "open", review.open());

@@ -12,7 +12,6 @@
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
 #include "record.hpp"
-#include "redaction.hpp"
 
 namespace mock_gateway {
 
@@ -20,27 +19,11 @@ namespace detail {
 namespace journal {
 
 /// Returns the first line of the text, printable, at most `most` bytes.
-std::string one_line(std::string_view text, std::size_t most);
-/// "exchange 3 (POST /v1/chat/completions)".
-std::string name_of(const ExchangeRecord& record);
-std::string shell_quoted(std::string_view text);
-/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
-bool is_showable(std::string_view bytes);
-/// Returns a shell word with these bytes, which contain no NUL and no line end.
-std::string shell_argument(std::string_view bytes);
-std::string shell_word(std::string_view text);
-bool made_by_curl(std::string_view name);
-std::string header_argument(const wire::Header& header);
-std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
-bool fits_argument(std::string_view body);
-/// Returns a command that prints any bytes and is itself showable.
-std::string print_command(std::string_view bytes);
-
 std::string one_line(std::string_view text, std::size_t most) {
   return text::printable(text.substr(0, text.find('\n')), most);
 }
 
+/// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
@@ -58,6 +41,7 @@ std::string shell_quoted(std::string_view text) {
   return quoted += '\'';
 }
 
+/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     char32_t character = 0;
@@ -69,6 +53,30 @@ bool is_showable(std::string_view bytes) {
   return true;
 }
 
+/// Returns a command that prints any bytes and is itself showable.
+std::string print_command(std::string_view bytes) {
+  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
+  std::string escaped;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    const std::string_view character = bytes.substr(offset, length);
+    offset += length;
+    if (character == "\\") {
+      escaped += "\\\\";
+    } else if (is_showable(character)) {
+      escaped += character;
+    } else {
+      for (const char c : character) {
+        const auto byte = static_cast<unsigned char>(c);
+        escaped += "\\0";  // followed by three octal digits
+        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
+      }
+    }
+  }
+  return "printf %b " + shell_quoted(escaped);
+}
+
+/// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes) {
   return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
 }
@@ -113,29 +121,8 @@ std::string target_arguments(const std::string& root_url, const std::string& tar
   return arguments + shell_quoted(root_url + target);
 }
 
+/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
-
-std::string print_command(std::string_view bytes) {
-  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
-  std::string escaped;
-  for (std::size_t offset = 0; offset < bytes.size();) {
-    const std::size_t length = text::next_code_point(bytes, offset);
-    const std::string_view character = bytes.substr(offset, length);
-    offset += length;
-    if (character == "\\") {
-      escaped += "\\\\";
-    } else if (is_showable(character)) {
-      escaped += character;
-    } else {
-      for (const char c : character) {
-        const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // followed by three octal digits
-        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
-      }
-    }
-  }
-  return "printf %b " + shell_quoted(escaped);
-}
 
 }  // namespace journal
 }  // namespace detail

@@ -10,15 +10,28 @@
 #include <utility>
 #include <vector>
 
+#include "../core/clock.hpp"
 #include "../core/shared.hpp"
+#include "../keys/key_store.hpp"
+#include "../script/chaos_rules.hpp"
+#include "../script/connection_faults.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
-#include "gateway_parts.hpp"
 #include "record.hpp"
 #include "review.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway::detail {
+
+/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
+struct GatewayParts {
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+};
 
 /// The problems already seen and the notes already printed, which the gateway's destructor does not repeat.
 class ReportedProblems {

@@ -51,6 +51,15 @@ std::string text_of(const Outcome& outcome) {
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
 
+/// Returns the exchanges whose records are wanted, oldest first.
+template <class IsWanted>
+std::vector<Exchange> exchanges(const JournalState& state, IsWanted is_wanted) {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state.snapshot())
+    if (is_wanted(record)) exchanges.emplace_back(std::move(record));
+  return exchanges;
+}
+
 }  // namespace journal
 }  // namespace detail
 
@@ -90,9 +99,7 @@ std::size_t Journal::count() const { return state_->added(); }
 std::size_t Journal::evicted() const { return state_->evicted(); }
 
 std::vector<Exchange> Journal::all() const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
-  return exchanges;
+  return detail::journal::exchanges(*state_, [](const auto&) { return true; });
 }
 
 Exchange Journal::last() const { return Exchange(state_->last()); }
@@ -100,27 +107,16 @@ Exchange Journal::last() const { return Exchange(state_->last()); }
 Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
 
 std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return record->request.key_id == key_id; });
 }
 
 std::vector<Exchange> Journal::in(const RequestScope& scope) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_, [&](const auto& record) { return scope.covers(record->request); });
 }
 
 std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
+  return detail::journal::exchanges(*state_,
+                                    [&](const auto& record) { return detail::RecordedCall(record).meets(conditions); });
 }
 
 ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {

@@ -16,11 +16,6 @@
 namespace mock_gateway::detail {
 namespace journal {
 
-/// The heap memory of these values; 0 for short strings.
-std::size_t held(const std::string& text);
-/// Returns the parts of a request that scopes compare, without the body.
-ReceivedRequest without_body(const ReceivedRequest& request);
-
 std::chrono::steady_clock::time_point deadline(Duration timeout) {
   constexpr Duration year = std::chrono::hours{24 * 365};
   return std::chrono::steady_clock::now() +
@@ -37,6 +32,7 @@ bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
+/// The heap memory of these values; 0 for short strings.
 std::size_t held(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
@@ -65,6 +61,7 @@ std::size_t held(const NearMiss& near) {
   return total;
 }
 
+/// Returns the parts of a request that scopes compare, without the body.
 ReceivedRequest without_body(const ReceivedRequest& request) {
   ReceivedRequest copy;
   copy.method = request.method;

@@ -20,6 +20,7 @@
 #include "../core/shared.hpp"
 #include "../delivery/progress.hpp"
 #include "../http/exchange_observer.hpp"
+#include "../keys/key_store.hpp"
 #include "../model/fault.hpp"
 #include "../request/chat_parser.hpp"
 #include "../script/near_miss.hpp"
@@ -30,8 +31,6 @@
 #include "verification.hpp"
 
 namespace mock_gateway::detail {
-
-class KeyStore;
 
 /// Shared by all records of a journal: only a few test threads wait for outcomes.
 struct JournalSignal {
@@ -251,6 +250,22 @@ class JournalState {
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
 };
+
+// redaction.cpp
+
+/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
+/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
+/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
+/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
+/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
+Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
+void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks the gateway's keys and strings that look like keys in an answer.
+void redact(SentAnswer& answer, const KeyStore& keys);
 
 namespace journal {
 

@@ -1,7 +1,5 @@
 // Where recorded requests and answers are masked. Which fields and keys: `src/keys/secrets.cpp`.
 
-#include "redaction.hpp"
-
 #include <algorithm>  // all_of, find_if, find_if_not
 #include <cstddef>
 #include <string>

@@ -161,18 +161,19 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
   const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
-                    ""};
+  const Duration waited = pause_between(first, second);
+  // Only an answer without the header is judged by its body.
+  const std::optional<Duration>& asked = advice.after ? advice.after : advice.in_body;
+  if (asked && waited + timer_tolerance < *asked) {
+    const char* const source = !advice.after            ? "the body of the 429 said "
+                               : advice.in_milliseconds ? "retry-after-ms was "
+                                                        : "Retry-After was ";
+    return TooEarly{"after " + seconds(told(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
   }
-  if (const Duration pause = pause_between(first, second); advice.in_body && pause + timer_tolerance < *advice.in_body)
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.in_body)),
-                    "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
   // The system clock is the client's clock.
-  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  const Duration pause = std::max(waited, retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
@@ -192,22 +193,6 @@ Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& 
   return kind.make(std::move(message), {first.record->id, second.record->id});
 }
 
-Finding retried_final_error(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::retried_final_error, first, second,
-                 "retried after " + error_of(*first.record) +
-                     ", but a retry cannot fix this error. Report it to the caller instead.");
-}
-
-Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
-  if (early.by_body)
-    return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
-                   "retried " + early.when + ", but " + early.asked +
-                       ". Wait that long before retrying: some services name the time only in the body.");
-  return finding(finding_kinds::retry_after_ignored, first, second,
-                 "retried " + early.when + (early.asked.empty() ? "" : ", but " + early.asked) +
-                     ". Wait as long as the header says before retrying." + early.clocks);
-}
-
 /// "0.5 s after 429 "rate_limit_exceeded"".
 std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
@@ -219,13 +204,6 @@ bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
 
-Finding daily_quota_retried(const Seen& first, const Seen& second) {
-  return finding(
-      finding_kinds::daily_quota_retried, first, second,
-      "retried " + soon_after_error(first, second, a_while) +
-          ", which names a daily quota. Report the error to the caller: a short wait does not restore the quota.");
-}
-
 /// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
@@ -233,8 +211,21 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    if (is_final_error) return retried_final_error(first, second);
-    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
+    if (is_final_error)
+      return finding(finding_kinds::retried_final_error, first, second,
+                     "retried after " + error_of(*first.record) +
+                         ", but a retry cannot fix this error. Report it to the caller instead.");
+    if (!early)
+      return finding(finding_kinds::daily_quota_retried, first, second,
+                     "retried " + soon_after_error(first, second, a_while) +
+                         ", which names a daily quota. Report the error to the caller: a short wait does not restore "
+                         "the quota.");
+    const std::string retried = "retried " + early->when + (early->asked.empty() ? "" : ", but " + early->asked);
+    if (early->by_body)
+      return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
+                     retried + ". Wait that long before retrying: some services name the time only in the body.");
+    return finding(finding_kinds::retry_after_ignored, first, second,
+                   retried + ". Wait as long as the header says before retrying." + early->clocks);
   }
   std::string message = "sent the same request again ";
   if (is_final_error || !early) {

@@ -35,13 +35,6 @@ using RealTime = Seen::RealTime;
 /// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& scope);
-/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
-std::set<std::string> products(std::string_view user_agent);
-
-void review_alone(const Seen& seen, std::vector<Finding>& findings);
-void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
 std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
@@ -98,6 +91,7 @@ std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& s
   return all;
 }
 
+/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent) {
   const auto is_version = [](std::string_view part) {
     if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
@@ -218,6 +212,15 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
   }
 }
 
+void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+}
+
 }  // namespace review
 
 void require_finding_code(const std::string& code) {
@@ -259,19 +262,6 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
-
-namespace review {
-
-void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
-  const auto is_off = [&](const Finding& finding) {
-    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
-  };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-}
-
-}  // namespace review
 
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,

@@ -110,20 +110,6 @@ struct Boundary {
   bool event_follows = false;
 };
 
-class Mounted {
- public:
-  Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
-  ~Mounted() { script_.remove(stub_); }
-  Mounted(const Mounted&) = delete;
-  Mounted& operator=(const Mounted&) = delete;
-
-  const std::shared_ptr<StubState>& stub() const { return stub_; }
-
- private:
-  Script& script_;
-  std::shared_ptr<StubState> stub_;
-};
-
 /// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
@@ -285,10 +271,10 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
   plan.name = name;
   plan.where = where_;
   plan.newest_exchange = journal_->newest_id();
-  std::shared_ptr<StubState> stub;
+  const std::shared_ptr<StubState> stub = script_->mount(std::move(plan));
   {
-    const sweep::Mounted mounted(*script_, std::move(plan));
-    stub = mounted.stub();
+    // Removes the stub even if the callable throws.
+    const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
   // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.

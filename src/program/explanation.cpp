@@ -9,8 +9,7 @@
 #include "../evidence/diagnosis.hpp"
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
-#include "../serve/gateway_state.hpp"
-#include "../serve/request_checks.hpp"
+#include "../serve/served_request.hpp"
 #include "internal.hpp"
 
 namespace mock_gateway::internal {

@@ -178,6 +178,7 @@ class StubViewer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether the gateway refused the request because of what its client sent.
 bool is_refusal(const Exchange& exchange);
 bool is_chat(const Exchange& exchange);
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);

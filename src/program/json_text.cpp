@@ -64,35 +64,14 @@ struct KeyChange {
   std::optional<std::optional<TokenLimit>> limit_tokens;
 };
 
-void read_name(ScriptReader&, const ScriptNode& node, void* target) {
-  static_cast<KeyChange*>(target)->name = node.value.is_null() ? std::string() : detail::script_values::key_name(node);
-}
+std::string name_of_key(ScriptReader&, const ScriptNode& node) { return detail::script_values::key_name(node); }
 
-void read_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& models = static_cast<KeyChange*>(target)->models.emplace();
-  if (!node.value.is_null()) models = detail::read_value<std::vector<std::string>>(reader, node);
+/// Reads a value into an optional one; null becomes the empty value.
+template <class Value, auto Read>
+void read_unless_null(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Value& value = static_cast<std::optional<Value>*>(target)->emplace();
+  if (!node.value.is_null()) value = Read(reader, node);
 }
-
-void read_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& operations = static_cast<KeyChange*>(target)->operations.emplace();
-  if (!node.value.is_null()) operations = detail::read_value<std::vector<Operation>>(reader, node);
-}
-
-void read_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& limit = static_cast<KeyChange*>(target)->limit.emplace();
-  if (!node.value.is_null()) limit = detail::script_values::require_limit(reader, node);
-}
-
-void read_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& limit = static_cast<KeyChange*>(target)->limit_tokens.emplace();
-  if (!node.value.is_null()) limit = detail::script_values::require_token_limit(reader, node);
-}
-
-constexpr std::pair<const char*, Read> key_members[] = {{"name", &read_name},
-                                                        {"models", &read_models},
-                                                        {"operations", &read_operations},
-                                                        {"limit", &read_limit},
-                                                        {"limit_tokens", &read_limit_tokens}};
 
 void change_limits_of_all(const Keys& keys, const KeyChange& change) {
   if (const auto& limit = change.limit; limit && *limit)
@@ -254,8 +233,17 @@ void JsonText::change_key(const Gateway& gateway, const std::string& id, Problem
   ScriptReader reader(*source_, problems, gates);
   const ScriptNode root{value_, ""};
   KeyChange change;
-  for (const auto& [name, read] : key_members)
-    if (root.find(name)) reader.guarded(root.at(name), read, &change);
+  using Models = std::vector<std::string>;
+  using Operations = std::vector<Operation>;
+  const auto read = [&](const char* name, Read its_read, void* target) {
+    if (root.find(name)) reader.guarded(root.at(name), its_read, target);
+  };
+  read("name", &read_unless_null<std::string, &name_of_key>, &change.name);
+  read("models", &read_unless_null<Models, &detail::read_value<Models>>, &change.models);
+  read("operations", &read_unless_null<Operations, &detail::read_value<Operations>>, &change.operations);
+  read("limit", &read_unless_null<std::optional<RateLimit>, &detail::script_values::require_limit>, &change.limit);
+  read("limit_tokens", &read_unless_null<std::optional<TokenLimit>, &detail::script_values::require_token_limit>,
+       &change.limit_tokens);
   take_label_off(problems, source_->file);
   if (!problems.empty()) return;
   const Keys keys = gateway.keys();

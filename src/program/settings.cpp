@@ -7,8 +7,7 @@
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
-#include "../serve/gateway_state.hpp"
-#include "../serve/request_checks.hpp"
+#include "../serve/served_request.hpp"
 #include "internal.hpp"
 
 namespace mock_gateway::internal {

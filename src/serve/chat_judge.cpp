@@ -17,7 +17,6 @@
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
-#include "../evidence/redaction.hpp"
 #include "../model/finding_kinds.hpp"
 #include "../model/reply_template.hpp"
 #include "../model/request_error.hpp"
@@ -25,7 +24,6 @@
 #include "../script/chaos_plan.hpp"
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
-#include "request_checks.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway::detail {

@@ -11,7 +11,7 @@
 #include "../answer/bodies.hpp"
 #include "../answer/occurrences.hpp"
 #include "../answer/tokens.hpp"
-#include "../evidence/gateway_parts.hpp"
+#include "../evidence/gateway_problems.hpp"
 #include "../model/acceptance.hpp"
 #include "../model/profile.hpp"
 #include "../request/chat_parser.hpp"

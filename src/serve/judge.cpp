@@ -18,7 +18,6 @@
 #include "../model/http_reply.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
-#include "request_checks.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway::detail {
@@ -38,10 +37,6 @@ bool connection(ServedRequest& served) {
 
 bool forced(ServedRequest& served, const std::optional<Failure>& failure) {
   return failure && served.fail(*failure, Decision::Kind::forced_failure);
-}
-
-bool failure_of_operation(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
 }
 
 std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
@@ -64,10 +59,6 @@ std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) 
   if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
     return std::nullopt;
   return forbidden();
-}
-
-bool failure_of_key(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
 std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -95,32 +86,25 @@ std::optional<Failure> refusal_of_path(const Operations& operations, const Route
   return std::nullopt;
 }
 
-bool rejected(ServedRequest& served, const std::optional<Failure>& refusal) {
+/// `refusal` is an optional or a HeapOptional of a failure.
+template <class Refusal>
+bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
-}
-
-bool key(ServedRequest& served) { return rejected(served, refusal_of_key(served.presented)); }
-
-bool rights(ServedRequest& served) { return rejected(served, refusal_of_rights(served.route, served.presented.key)); }
-
-bool path(ServedRequest& served) {
-  return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
-}
-
-/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
-/// may be enabled now.
-bool body_unread(ServedRequest& served) {
-  const IncomingRequest& incoming = served.incoming;
-  if (incoming.refused) return served.reject(*incoming.refused);
-  return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
 /// Runs the checks in the documented order.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
-  served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
-  return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
-         take_request(served) || path(served) || body_unread(served);
+  GatewayState& gateway = served.gateway;
+  const ApiKey& key = served.presented.key;
+  served.route = gateway.operations.find(served.request.method, path_of(served.request));
+  return forced(served, gateway.failures.take_for_operation(served.route.operation)) ||
+         rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
+         forced(served, gateway.failures.take_for_key(key.id)) || take_request(served) ||
+         rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
+         // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
+         // enabled now.
+         rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
 }  // namespace checks

@@ -1,6 +1,6 @@
 // The accepted content types; the texts of 415, and of 404 for a model.
 
-#include "request_checks.hpp"
+#include "served_request.hpp"
 
 #include <algorithm>
 #include <cstddef>

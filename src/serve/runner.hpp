@@ -20,18 +20,6 @@
 
 namespace mock_gateway::detail {
 
-struct DeliveryEnd {
-  Delivery::Result result = Delivery::Result::completed;
-  /// The number of chunks of a streamed completion.
-  std::size_t chunks = 0;
-  /// Whether a gate was not opened, or a manual clock not advanced, in time.
-  bool is_guard_spent = false;
-};
-
-/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
-void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
-                     const DeliveryEnd& end);
-
 /// One exchange, from the read request to the last byte of its answer. Records the request, has it judged, delivers the
 /// answer and reports its end. Data for the judgement is freed before the delivery, because thousands of exchanges may
 /// wait.

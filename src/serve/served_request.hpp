@@ -135,6 +135,22 @@ bool judge(ServedRequest& served);
 /// content type. Counts nothing and runs no function of the test.
 std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
 
+// request_checks.cpp
+
+/// Whether the Content-Type allows reading the body as JSON. A missing one does.
+bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
+/// Whether allows_json() may become true after the body is read.
+bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
+Failure unsupported_content_type(const ReceivedRequest& request);
+
+/// Whether a key may use a model, which need not exist.
+bool may_use(const ApiKey& key, const std::string& model);
+
+Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
+
+/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
+bool refuse_model(ServedRequest& served, const std::string& model);
+
 // chat_judge.cpp
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
@@ -168,7 +184,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
 /// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-// cross_origin.cpp
+// answer_headers.cpp
 
 /// Returns the request's Origin if Options::cors allows it.
 std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
@@ -178,8 +194,6 @@ bool answer_preflight(ServedRequest& served);
 
 /// Allows a page of an allowed origin to read the answer.
 void add_cross_origin_headers(ServedRequest& served);
-
-// profile_headers.cpp
 
 /// Returns the time until a limit resets in OpenAI's format: "1h0m0s", "6m0s", "8.64s", "6ms". Rounded up, to
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.

@@ -1,3 +1,5 @@
+// Recordings: their readers, and what becomes of keys, requests and replies in a script.
+
 #pragma once
 
 #include <chrono>
@@ -8,23 +10,46 @@
 #include <string_view>
 #include <vector>
 
-#include "mock_gateway.hpp"
-#include "recorded_keys.hpp"
+#include "library.hpp"
 
 namespace importing {
 
+namespace text = mock_gateway::internal::text;
 using mock_gateway::Json;
+using Field = mock_gateway::wire::Header;
 
 /// The error for a recording that cannot be imported. The message names the error, its place and a remedy.
 struct ImportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A recorded header field.
-struct Field {
-  std::string name;
-  std::string value;
+/// Masks keys with one asterisk per byte, so that lengths and positions stay the same. Keeps the start of a key (`sk-`)
+/// for readers.
+class KeyMask {
+ public:
+  /// Adds a request's credential, to be masked everywhere. Ignores a credential under 16 bytes that does not start with
+  /// `sk-`: it may be an ordinary word, such as "EMPTY".
+  void add(std::string_view credential);
+  /// Masks added credentials, and words of at least 20 characters that start like keys of a known issuer. Returns the
+  /// number of masked keys.
+  std::size_t mask(std::string& text) const;
+  /// Masks a body. Also finds keys that are split across the deltas of a stream.
+  std::size_t mask_body(std::string& body) const;
+
+ private:
+  struct Span {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  std::vector<Span> find(std::string_view text) const;
+
+  std::vector<std::string> credentials_;
 };
+
+/// Masks all strings of a script except bodies, which are masked already. Skips base64, where masking would change
+/// other bytes.
+void mask_strings(mock_gateway::Json& value, const KeyMask& mask);
 
 /// A part of a body, and when it was sent after the request.
 struct Part {
@@ -92,5 +117,33 @@ bool looks_like_stream(std::string_view body);
 Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes);
 /// Returns the `reply` of an operation. Throws ImportError like chat_reply().
 Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes);
+
+/// Returns a member, or null if it is missing or `object` is not an object.
+const Json& member(const Json& object, const char* name);
+/// Returns a string member, or an empty text.
+std::string text_of(const Json& object, const char* name);
+
+/// Returns the `when` of a stub for chat requests with such a body.
+Json conditions(const Json& body, const KeyMask& mask);
+
+/// An imported file, without the format version and the comment.
+struct Imported {
+  std::string kind;  // the file's format, for the comment
+  Json parts = Json::object();
+};
+
+/// Whether the text starts with an HTTP status line.
+bool looks_like_curl(std::string_view text);
+/// Imports the output of `curl -i`: its last final response.
+Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes);
+
+/// Whether the JSON is a HAR file (HTTP Archive 1.2), as saved by browsers and proxies.
+bool is_har(const Json& file);
+/// Imports each kind of chat request as a stub, and other JSON answers of the same host as operations.
+Imported import_har(const Json& file, KeyMask& mask, Notes& notes);
+
+/// Formats a script for people: indented, one element of `chunks` per line, terminal control characters escaped. Has no
+/// line end at the end.
+std::string laid_out(const Json& script);
 
 }  // namespace importing

@@ -1,8 +1,9 @@
-// Converts recorded replies to script members; headers to leave out; bodies to refuse.
+// Converts recorded replies and requests to script members: headers to leave out, bodies to refuse, conditions; formats
+// the script.
 
-#include "recorded_reply.hpp"
+#include "recorded.hpp"
 
-#include <algorithm>  // any_of, find, find_if, min
+#include <algorithm>  // any_of, find, find_if, min, mismatch
 #include <utility>
 
 namespace importing {
@@ -207,6 +208,71 @@ void add_headers(Json& reply, const char* key, const std::vector<Field>& fields,
   if (!headers.empty()) reply[key] = std::move(headers);
 }
 
+/// Returns the text of the user's last message, if any.
+std::optional<std::string> user_text(const Json& body) {
+  const Json& messages = member(body, "messages");
+  if (!messages.is_array()) return std::nullopt;
+  for (std::size_t i = messages.size(); i > 0; --i) {
+    const Json& message = messages[i - 1];
+    if (text_of(message, "role") != "user") continue;
+    const Json& content = member(message, "content");
+    std::string text = text_of(message, "content");
+    if (content.is_array())
+      for (const Json& part : content)
+        if (text_of(part, "type") == "text") text += text_of(part, "text");
+    return text;
+  }
+  return std::nullopt;
+}
+
+/// Writes a value on one line, with spaces after ':' and ','.
+void write_line(std::string& out, const Json& value) {
+  const bool is_object = value.is_object();
+  if (!is_object && !value.is_array()) {
+    out += value.dump();
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out += std::exchange(separator, ", ");
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    write_line(out, member.value());
+  }
+  out += is_object ? '}' : ']';
+}
+
+/// Writes an indented value. Short values, and elements of `chunks`, take one line each.
+void write_indented(std::string& out, const Json& value, std::size_t indent, bool in_chunks) {
+  constexpr std::size_t width = 110;
+  std::string line;
+  write_line(line, value);
+  const bool is_object = value.is_object();
+  const bool fits = indent > 0 && indent + line.size() <= width;
+  if (in_chunks || fits || value.empty() || !(is_object || value.is_array())) {
+    out += line;
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out.append(std::exchange(separator, ",")).append("\n").append(indent + 2, ' ');
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    const bool is_chunks = is_object && member.key() == "chunks" && member.value().is_array();
+    if (!is_chunks) {
+      write_indented(out, member.value(), indent + 2, false);
+      continue;
+    }
+    out += '[';
+    for (std::size_t i = 0; i < member.value().size(); ++i) {
+      out.append(i == 0 ? "\n" : ",\n").append(indent + 4, ' ');
+      write_line(out, member.value()[i]);
+    }
+    out.append("\n").append(indent + 2, ' ') += ']';
+  }
+  out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
+}
+
 }  // namespace
 
 std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name) {
@@ -294,6 +360,42 @@ Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   add_whole(reply, recording, false);
   add_headers(reply, "headers", recording.headers, recording.own.has_value(), notes);
   return reply;
+}
+
+const Json& member(const Json& object, const char* name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(name);
+  return found == object.end() ? nothing : *found;
+}
+
+std::string text_of(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+Json conditions(const Json& body, const KeyMask& mask) {
+  Json when = Json::object();
+  if (const auto said = user_text(body)) {
+    std::string masked = *said;
+    mask.mask(masked);
+    if (masked == *said) {
+      when["user_says"] = {{"equals", *said}};
+    } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said->begin()).first;
+               differs != masked.begin()) {
+      // Masked text never matches; match the text before the mask.
+      when["user_says"] = {{"starts_with", std::string(masked.begin(), differs)}};
+    }
+  }
+  if (const std::string model = text_of(body, "model"); !model.empty()) when["model_is"] = model;
+  if (member(body, "stream").is_boolean()) when["stream_is"] = member(body, "stream");
+  return when;
+}
+
+std::string laid_out(const Json& script) {
+  std::string lines;
+  write_indented(lines, script, 0, false);
+  return text::printable_lines(lines);
 }
 
 }  // namespace importing
