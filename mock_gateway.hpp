@@ -10867,7 +10867,13 @@ class ScriptReader {
 
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
-  void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// The same, but also throws ScriptMistake if it noted a mistake.
+  void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// Throws ScriptMistake if more mistakes than these were noted.
+  void require_none_since(std::size_t noted) const {
+    if (noted_ > noted) throw ScriptMistake();
+  }
   /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
@@ -10903,6 +10909,8 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
+/// Null if there is none. Throws ScriptMistake if there are two.
+const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
@@ -10936,14 +10944,11 @@ std::string foreign_format(const Json& document);
 }  // namespace script_files
 }}}  // namespace mock_gateway::detail
 
-// ---- document/script_references.hpp ---------------------------------------------------------------------------------
-
-// Checks of references in script documents: hidden stubs, unreachable states, unknown models, keys and operations.
+// ---- document/script_sections.hpp -----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
-struct ScriptPlan;
 
 /// A name that none of the documents read together declares: only a gateway knows whether it exists.
 struct OpenReference {
@@ -10953,23 +10958,6 @@ struct OpenReference {
   ScriptProblem place;
   std::size_t others = 0;
 };
-
-namespace script_references {
-
-/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
-/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
-/// by calls: then states are only checked for misspelling.
-void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
-std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
-
-}  // namespace script_references
-}}}  // namespace mock_gateway::detail
-
-// ---- document/script_sections.hpp -----------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedFailure {
   Failure failure;
@@ -11025,6 +11013,28 @@ struct ScriptPlan {
   bool has_bundle = false;
 };
 
+/// The state of a mounted script; the code is in `script_document.cpp`.
+struct LoadedDocument {
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
+  std::mutex naming = {};
+  std::mutex mutex = {};  // for everything that a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // the position of its block of stubs
+  Script::Stubs stubs = {};
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
+
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
+  void forget(const std::vector<std::string>& cleared);
+};
+
 namespace script_types {
 
 ScriptType when();
@@ -11070,7 +11080,21 @@ std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& no
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// Reads a document into the plan. The reader's source must live until script_references::resolve().
-void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
+
+// Checks of references: hidden stubs, unreachable states, unknown models, keys and operations.
+
+namespace script_references {
+
+/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
+/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
+/// by calls: then states are only checked for misspelling.
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
+std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
+/// Only for keys that the gateway would not have with the document mounted as `owner`.
+std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
+
+}  // namespace script_references
 
 namespace script_documents {
 
@@ -11152,15 +11176,14 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node);
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node);
 SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node);
 Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node);
+Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node);
 TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node);
 TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node);
 std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node);
-std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
 wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
 RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
 TokenLimit read_as(As<TokenLimit>, ScriptReader& reader, const ScriptNode& node);
 Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
-std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
 Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
 Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node);
 
@@ -11169,10 +11192,19 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
   return read_as(As<T>(), reader, node);
 }
 
+template <class T>
+std::vector<T> read_as(As<std::vector<T>>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<T> values;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    values.push_back(read_value<T>(reader, node.element(index)));
+  return values;
+}
+
 namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
-ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+void require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
@@ -11181,16 +11213,32 @@ std::string too_long_a_name(const std::string& name);
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// Reads a limit that is not 0.
-RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
-TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
+/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
+
+/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+template <class T>
+T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, fields)) {
+    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+  return reply;
+}
+
+/// `apply_each<&add_key>`, for the elements of a list.
+template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
+void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, Apply, target);
+}
 
 }  // namespace script_values
 
@@ -11215,35 +11263,14 @@ struct SetBy<Setter> {
   }
 };
 
-}}}  // namespace mock_gateway::detail
+template <auto Member>
+struct SetMember;
 
-// ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
-
-// The state of a mounted script; the code is in `script_document.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct ScriptPlan;
-
-struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
-  /// Locked before `mutex`.
-  std::mutex naming = {};
-  std::mutex mutex = {};  // for everything that a replacement changes
-  std::uint64_t owner = 0;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // the position of its block of stubs
-  Script::Stubs stubs = {};
-  std::map<std::string, Gate> gates = {};
-  std::map<std::string, std::string> sections = {};
-  std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
-
-  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
-  /// With "/stubs", its stubs come before all stubs mounted by then.
-  void forget(const std::vector<std::string>& cleared);
+template <class T, class V, V T::*Member>
+struct SetMember<Member> {
+  static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
+    static_cast<T*>(target)->*Member = read_value<V>(reader, node);
+  }
 };
 
 }}}  // namespace mock_gateway::detail
@@ -34189,55 +34216,45 @@ MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
 
 inline constexpr ScriptRow scenario_rows[] = {
     {"name", &name_text, "its name; no other file has the same one", nullptr, true, R"("minLength":1)"},
-    {"group", &text, "the group that it belongs to", nullptr},
-    {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
-    {"reference", &text, "where it comes from: a report, a standard", nullptr},
-    {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
+    {"group", &text, "the group that it belongs to", &SetMember<&ScenarioDescription::group>::apply},
+    {"description", &text, "what the gateway does, in a line: \"sends …\"",
+     &SetMember<&ScenarioDescription::description>::apply, true},
+    {"reference", &text, "where it comes from: a report, a standard",
+     &SetMember<&ScenarioDescription::reference>::apply},
+    {"good_client", &text, "what a good client does, in a line: \"reports …\"",
+     &SetMember<&ScenarioDescription::good_client>::apply, true},
     {"expected", &expected_outcome, "what a good client may do", nullptr, true},
-    {"text", &text, "all text of the answer; empty unless set", nullptr},
-    {"sent", &text, "other text that is sent, and that a client may show before it reports an error", nullptr},
+    {"text", &text, "all text of the answer; empty unless set", &SetMember<&ScenarioDescription::text>::apply},
+    {"sent", &text, "other text that is sent, and that a client may show before it reports an error",
+     &SetMember<&ScenarioDescription::sent>::apply},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
     {"finish_reason", &text,
      "the finish_reason of the answer; ignored unless set. If an error is expected and the reason is not `stop`, a "
      "client that passes the reason on has reported the error",
-     nullptr},
+     &SetMember<&ScenarioDescription::finish_reason>::apply},
     {"usage", &token_usage, "the usage of the answer; ignored unless set", nullptr},
-    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set", nullptr},
-    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set", nullptr},
-    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set", nullptr, false,
-     R"("maximum":1000)"},
+    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set",
+     &SetMember<&ScenarioDescription::needs_stream>::apply},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set",
+     &SetMember<&ScenarioDescription::needs_timeout>::apply},
+    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set",
+     &SetMember<&ScenarioDescription::calls>::apply, false, R"("maximum":1000)"},
 };
 inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType scenario_section() { return {"object", nullptr, &scenario_table}; }
 
 MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, scenario_table, nullptr);
-  if (reader.noted() > noted) return;
-  const auto text = [&](const char* key) {
-    return node.find(key) ? script_values::text_of(node.at(key)) : std::string();
-  };
-  const auto flag = [&](const char* key) { return node.find(key) && read_value<bool>(reader, node.at(key)); };
   ScenarioDescription said;
+  reader.read_strictly(node, scenario_table, &said);
   said.name = script_values::name_of(node.at("name"));
-  said.group = text("group");
-  said.description = text("description");
-  said.reference = text("reference");
-  said.good_client = text("good_client");
-  const std::string expected = text("expected");
+  const std::string& expected = script_values::text_of(node.at("expected"));
   for (const auto one : {Scenario::Expected::error, Scenario::Expected::answer_or_error})
     if (expected == to_string(one)) said.expected = one;
-  said.text = text("text");
-  said.sent = text("sent");
   if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
-  said.finish_reason = text("finish_reason");
   const bool has_reason = !said.finish_reason.empty() && said.finish_reason != "stop";
   said.reason_tells = said.expected == Scenario::Expected::error && has_reason;
   if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
-  said.needs_stream = flag("needs_stream");
-  said.needs_timeout = flag("needs_timeout");
-  if (node.find("calls")) said.calls = read_value<int>(reader, node.at("calls"));
   static_cast<ScriptPlan*>(target)->scenario = std::move(said);
 }
 
@@ -34381,15 +34398,7 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
     if (document.is_object())
       return reader.note({"", "not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   }
-  struct Target {
-    ScriptPlan& plan;
-  } target{plan};
-  reader.guarded(
-      root,
-      [](ScriptReader& its_reader, const ScriptNode& node, void* its_target) {
-        read_document(its_reader, node, static_cast<Target*>(its_target)->plan);
-      },
-      &target);
+  reader.guarded(root, &read_document, &plan);
 }
 
 MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
@@ -34728,40 +34737,33 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-MOCK_GATEWAY_INLINE Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
-
-template <Failure (Failure::*Setter)(Duration) const>
-void set_time(ScriptReader& reader, const ScriptNode& node, void* target) {
+/// For a setter whose name is overloaded.
+template <class V, Failure (Failure::*Setter)(V) const>
+void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
-}
-
-template <Failure (Failure::*Setter)(std::string) const>
-void set_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
-}
-
-MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
-  failure_of(target) = failure_of(target).json_body(node.value);
 }
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
              {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
-              &set_time<&Failure::retry_after>}),
-    in_group("$failure_setter",
-             {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
+              &set_failure<Duration, &Failure::retry_after>}),
+    in_group("$failure_setter", {"retry_after_text", &text, "with failure: Retry-After, any text",
+                                 &set_failure<std::string, &Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
-                                 &set_time<&Failure::retry_after_date>}),
+                                 &SetBy<&Failure::retry_after_date>::apply}),
     in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
                                  &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
-             {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
+             {"retry_after_ms", &duration, "with failure: retry-after-ms", &SetBy<&Failure::retry_after_ms>::apply}),
     in_group("$failure_setter",
              {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply}),
-    in_group("$failure_setter", {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>}),
-    in_group("$failure_setter", {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>}),
+    in_group("$failure_setter",
+             {"type", &text, "with failure: `error.type`", &set_failure<std::string, &Failure::type>}),
+    in_group("$failure_setter",
+             {"param", &text, "with failure: `error.param`", &set_failure<std::string, &Failure::param>}),
     in_group("$failure_setter", {"error_body", &text, "with failure: a body in place of the error", nullptr}),
-    in_group("$failure_setter", {"error_json", &any, "with failure: JSON in place of the error", &set_json_body}),
+    in_group("$failure_setter",
+             {"error_json", &any, "with failure: JSON in place of the error", &SetBy<&Failure::json_body>::apply}),
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
@@ -34800,9 +34802,7 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
     return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, failure_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, failure_table);
   return mock_gateway::failure(read_value<int>(reader, node.at("status")), script_values::text_of(node.at("code")),
                                script_values::text_of(node.at("message")));
 }
@@ -34980,9 +34980,7 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
   if (!node.value.is_object())
     script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
   const ScriptTable& table = *script_types::effect().table;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, table);
   const std::string_view key = script_reading::only_key(node, table.keys_of("$effect"), "an effect");
   const Rows<EffectForm> forms = faults::effect_forms();
   return read_effect_with(
@@ -34992,9 +34990,7 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
 
 MOCK_GATEWAY_INLINE std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, *script_types::fault().table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, *script_types::fault().table);
   return {read_trigger(reader, node), read_effect(reader, node.at("effect"))};
 }
 
@@ -35006,9 +35002,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   if (!node.value.is_object())
     script_reading::fail_expected(
         node, "the name of a connection fault, or an object such as {\"garbage_on_accept\": \"text\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::connection_fault_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::connection_fault_table);
   const std::string_view key = script_reading::only_key(
       node, script_types::connection_fault_table.keys_of("$connection_fault"), "a connection fault");
   const ScriptNode value = node.at(key.data());
@@ -35016,8 +35010,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
   if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
   if (key == "reply_then_read_body") return reply_then_read_body(script_types::bare_failure(reader, value));
-  reader.read_object(value, script_types::slow_body_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(value, script_types::slow_body_table);
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
 }
 
@@ -35176,6 +35169,10 @@ namespace script_types {
 
 MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
 
+MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
+
+MOCK_GATEWAY_INLINE KeyOptions& key_options_of(void* target) { return key_of(target).options; }
+
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
@@ -35206,15 +35203,10 @@ MOCK_GATEWAY_INLINE wire::Model& append_model(ModelList& list, const ScriptNode&
 
 MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& list = *static_cast<ModelList*>(target);
-  if (node.value.is_string()) {
-    append_model(list, node);
-    return;
-  }
+  if (node.value.is_string()) return static_cast<void>(append_model(list, node));
   if (!node.value.is_object())
     script_reading::fail_expected(node, "a model's id, or an object such as {\"id\": \"fast\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, model_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
 }
@@ -35230,14 +35222,19 @@ MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node
   reader.read_list(node, &add_model, &list);
 }
 
-MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const RateLimit limit = script_values::require_limit(reader, node);
-  options_of(target) = options_of(target).limit(limit.requests, limit.window);
+/// `options_in` returns the options in a row's target: those of the gateway or of a key.
+template <auto options_in>
+void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit(limit.requests, limit.window);
 }
 
-MOCK_GATEWAY_INLINE void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  options_of(target) = options_of(target).limit_tokens(limit.tokens, limit.window);
+template <auto options_in>
+void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const TokenLimit limit = read_value<TokenLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit_tokens(limit.tokens, limit.window);
 }
 
 MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -35282,9 +35279,7 @@ inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::
 MOCK_GATEWAY_INLINE ScriptType journal_limits() { return {"object", nullptr, &journal_table}; }
 
 MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, journal_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, journal_table);
   options_of(target) = options_of(target).journal_limits(read_value<std::size_t>(reader, node.at("entries")),
                                                          read_value<std::size_t>(reader, node.at("bytes")));
 }
@@ -35302,12 +35297,6 @@ MOCK_GATEWAY_INLINE ScriptType origins() {
 
 MOCK_GATEWAY_INLINE void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).cors(script_values::text_of(node));
-}
-
-MOCK_GATEWAY_INLINE void set_cors(ScriptReader& reader, const ScriptNode& node, void* target) { reader.read_list(node, &add_cors, target); }
-
-MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_without_finding, target);
 }
 
 MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -35337,9 +35326,9 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit},
+    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
-     &set_limit_tokens},
+     &set_limit_tokens<options_of>},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -35358,7 +35347,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      "whether `POST /v1/embeddings` is served; unless set, true with profile openai, and in the program unless the "
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
-    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
+    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
+     &script_values::apply_each<&add_cors>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
@@ -35376,18 +35366,16 @@ inline constexpr ScriptRow gateway_rows[] = {
      &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what happens to requests that no stub answers; fails_verification unless set",
      &set_unmatched},
-    {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
+    {"without_findings", &texts, "codes that every review leaves out",
+     &script_values::apply_each<&add_without_finding>},
 };
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
 
-MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
-
 MOCK_GATEWAY_INLINE void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
   key_store::require_secret(script_values::text_of(node));
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.secret(script_values::text_of(node));
+  key_options_of(target) = key_options_of(target).secret(script_values::text_of(node));
 }
 
 MOCK_GATEWAY_INLINE ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
@@ -35397,8 +35385,7 @@ MOCK_GATEWAY_INLINE KeyState state_of(const ScriptNode& node) {
 }
 
 MOCK_GATEWAY_INLINE void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.disabled(state_of(node) == KeyState::disabled);
+  key_options_of(target) = key_options_of(target).disabled(state_of(node) == KeyState::disabled);
 }
 
 inline constexpr ScriptRow key_step_rows[] = {
@@ -35410,15 +35397,9 @@ inline constexpr ScriptTable key_step_table{"state_for", key_step_rows, std::siz
 MOCK_GATEWAY_INLINE ScriptType key_steps() { return {"list of steps", R"({"type":"array","items":"$rows"})", &key_step_table}; }
 
 MOCK_GATEWAY_INLINE void add_key_step(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, key_step_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.state_for(state_of(node.at("state")), read_value<std::size_t>(reader, node.at("requests")));
-}
-
-MOCK_GATEWAY_INLINE void set_key_steps(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_key_step, target);
+  reader.read_strictly(node, key_step_table);
+  key_options_of(target) = key_options_of(target).state_for(state_of(node.at("state")),
+                                                            read_value<std::size_t>(reader, node.at("requests")));
 }
 
 MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
@@ -35426,36 +35407,21 @@ MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, voi
 }
 
 MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto models = read_value<std::vector<std::string>>(reader, node);
   for (std::size_t index = 0; index < models.size(); ++index)
     reader.refer(ScriptReference::Kind::model, models[index], node.element(index).pointer);
-  key.options = key.options.models(std::move(models));
+  key_options_of(target) = key_options_of(target).models(std::move(models));
 }
 
 MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto operations = read_value<std::vector<Operation>>(reader, node);
   for (std::size_t index = 0; index < operations.size(); ++index)
     reader.refer(ScriptReference::Kind::operation, operations[index].to_string(), node.element(index).pointer);
-  key.options = key.options.operations(std::move(operations));
-}
-
-MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const RateLimit limit = script_values::require_limit(reader, node);
-  key.options = key.options.limit(limit.requests, limit.window);
-}
-
-MOCK_GATEWAY_INLINE void set_key_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  key.options = key.options.limit_tokens(limit.tokens, limit.window);
+  key_options_of(target) = key_options_of(target).operations(std::move(operations));
 }
 
 MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.limit_group(script_values::key_name(node));
+  key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
 inline constexpr ScriptRow key_rows[] = {
@@ -35463,11 +35429,12 @@ inline constexpr ScriptRow key_rows[] = {
      R"("minLength":1)"},
     {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
-    {"state_for", &key_steps, "its earlier states, each for a number of its requests", &set_key_steps},
+    {"state_for", &key_steps, "its earlier states, each for a number of its requests",
+     &script_values::apply_each<&add_key_step>},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
-    {"limit", &rate_limit, "its limit", &set_key_limit},
-    {"limit_tokens", &token_limit, "its limit of tokens", &set_key_limit_tokens},
+    {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
+    {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };
@@ -35503,51 +35470,47 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-using Matchers = std::vector<Matcher>;
+template <class M>
+void add(void* target, M matcher) {
+  static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
+}
 
 /// `match<TextMatcher, &user_says>`.
-template <class V, Matcher (*Make)(V)>
+template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
+  add(target, Make(read_value<V>(reader, node)));
 }
 
-MOCK_GATEWAY_INLINE void add(void* target, Matcher matcher) { static_cast<Matchers*>(target)->push_back(std::move(matcher)); }
-
-MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
-  Matcher all = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) all = all && matchers[index];
-  return all;
+/// By && or ||.
+template <class M>
+M joined(const std::vector<M>& matchers, bool by_or = false) {
+  M whole = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index)
+    whole = by_or ? whole || matchers[index] : whole && matchers[index];
+  return whole;
 }
 
-/// Joined by &&.
-MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  const Matchers matchers = read_matchers(reader, node);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
-  return all_of(matchers);
+template <class M>
+std::vector<M> each(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty())
+    script_reading::fail_expected(node,
+                                  std::is_same_v<M, Matcher> ? "a list of objects" : "a list of texts or objects");
+  return read_value<std::vector<M>>(reader, node);
 }
 
-MOCK_GATEWAY_INLINE Matchers each_matcher(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of objects");
-  Matchers matchers;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    matchers.push_back(one_matcher(reader, node.element(index)));
-  return matchers;
-}
-
-MOCK_GATEWAY_INLINE void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const Matchers matchers = each_matcher(reader, node);
-  Matcher any = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) any = any || matchers[index];
-  add(target, std::move(any));
+template <class M>
+void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, joined(each<M>(reader, node), true));
 }
 
 MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, all_of(each_matcher(reader, node)));
+  add(target, joined(each<Matcher>(reader, node)));
 }
 
-MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
+template <class M>
+void match_not(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, !read_value<M>(reader, node));
+}
 
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
@@ -35605,38 +35568,22 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Notes the mistakes.
-MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
-  reader.read_object(node, table, nullptr);
-  for (std::size_t row = 0; row < table.count; ++row)
-    if (table.rows[row].required && !node.find(table.rows[row].name)) return false;
-  return true;
-}
-
 MOCK_GATEWAY_INLINE std::string member_text(const ScriptNode& node, const char* key) { return script_values::text_of(node.at(key)); }
 
 MOCK_GATEWAY_INLINE void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, message_table)) return;
+  reader.read_strictly(node, message_table);
   add(target, message_is(read_value<int>(reader, node.at("position")), member_text(node, "role"),
                          text_or_any(reader, node, "text")));
 }
 
-MOCK_GATEWAY_INLINE void require_text_or_object(const ScriptNode& node) {
+/// A text, or an object whose first key is that text and whose second one is a condition on another text.
+template <Matcher (*Make)(std::string, TextMatcher), const ScriptTable& table>
+void match_named(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, Make(script_values::text_of(node), any_text()));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
-}
-
-MOCK_GATEWAY_INLINE void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_table)) return;
-  add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
-}
-
-MOCK_GATEWAY_INLINE void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_of_table)) return;
-  add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
+  reader.read_strictly(node, table);
+  const char* const condition = table.rows[1].name;
+  add(target, Make(member_text(node, table.rows[0].name), text_or_any(reader, node, condition)));
 }
 
 MOCK_GATEWAY_INLINE void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -35645,25 +35592,17 @@ MOCK_GATEWAY_INLINE void match_last_is_tool_result(ScriptReader& reader, const S
 }
 
 MOCK_GATEWAY_INLINE void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_at_table)) return;
+  reader.read_strictly(node, json_at_table);
   add(target, json_at(member_text(node, "pointer"), node.at("value").value));
 }
 
 MOCK_GATEWAY_INLINE void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_text_at_table)) return;
+  reader.read_strictly(node, json_text_at_table);
   add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
 }
 
-MOCK_GATEWAY_INLINE void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
-  add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
-}
-
 MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, header_is_table)) return;
+  reader.read_strictly(node, header_is_table);
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
@@ -35673,32 +35612,14 @@ MOCK_GATEWAY_INLINE void match_key_is(ScriptReader& reader, const ScriptNode& no
   add(target, key_is(key));
 }
 
-MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
-}
-
-MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).whole_is(read_value<std::int64_t>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).flag_is(read_value<bool>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_word(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).word_is(script_values::text_of(node)));
+template <class V, auto Make>
+void match_field(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, (request_field(node.key()).*Make)(read_value<V>(reader, node)));
 }
 
 MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.refer(ScriptReference::Kind::model, script_values::text_of(node), node.pointer);
-  match_word(reader, node, target);
+  match_field<std::string, &RequestField::word_is>(reader, node, target);
 }
 
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
@@ -35710,14 +35631,18 @@ MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
 
 MOCK_GATEWAY_INLINE ScriptRow row_of(const RequestField& field) {
   switch (field.kind) {
-    case RequestField::Kind::number: return {field.matcher, &range, field.help, &match_number};
-    case RequestField::Kind::whole: return {field.matcher, &whole, field.help, &match_whole};
-    case RequestField::Kind::flag: return {field.matcher, &boolean, field.help, &match_flag};
+    case RequestField::Kind::number:
+      return {field.matcher, &range, field.help, &match_field<Range, &RequestField::in_range>};
+    case RequestField::Kind::whole:
+      return {field.matcher, &whole, field.help, &match_field<std::int64_t, &RequestField::whole_is>};
+    case RequestField::Kind::flag:
+      return {field.matcher, &boolean, field.help, &match_field<bool, &RequestField::flag_is>};
     case RequestField::Kind::model: return {field.matcher, &text, field.help, &match_model};
     case RequestField::Kind::word:
     case RequestField::Kind::list: break;
   }
-  return {field.matcher, &text, field.help, &match_word, false, limits_of(field.words)};
+  return {field.matcher,         &text, field.help, &match_field<std::string, &RequestField::word_is>, false,
+          limits_of(field.words)};
 }
 
 inline constexpr ScriptRow said_rows[] = {
@@ -35728,23 +35653,25 @@ inline constexpr ScriptRow said_rows[] = {
 };
 inline constexpr ScriptRow ended_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
+    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+     &match_named<&tool_result, tool_result_table>},
+    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+     &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {
     {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
-    {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
+    {"has_header", &named_text, "a header, or one whose value matches", &match_named<&has_header, named_text_table>},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
     {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test that uses it", &match_key_is,
      false, R"("minLength":1)"},
-    {"has_query", &named_text, "a parameter of the query", &match_has_query},
-    {"any", &list_of_whens, "one of these matches", &match_any},
+    {"has_query", &named_text, "a parameter of the query", &match_named<&has_query, named_text_table>},
+    {"any", &list_of_whens, "one of these matches", &match_any<Matcher>},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
+    {"not", &when, "this does not match", &match_not<Matcher>, false, R"("minProperties":1)"},
 };
 
 MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t count) {
@@ -35770,42 +35697,13 @@ MOCK_GATEWAY_INLINE const ScriptTable& when_table() {
 
 MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
 
-struct MatchedText {
-  std::vector<TextMatcher> matchers;
-};
-
-template <TextMatcher (*Make)(std::string)>
-void match_text(ScriptReader&, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(Make(script_values::text_of(node)));
-}
-
-MOCK_GATEWAY_INLINE std::vector<TextMatcher> each_text(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of texts or objects");
-  std::vector<TextMatcher> texts;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    texts.push_back(read_value<TextMatcher>(reader, node.element(index)));
-  return texts;
-}
-
-MOCK_GATEWAY_INLINE void match_any_of_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::vector<TextMatcher> texts = each_text(reader, node);
-  TextMatcher any = texts.front();
-  for (std::size_t index = 1; index < texts.size(); ++index) any = any || texts[index];
-  static_cast<MatchedText*>(target)->matchers.push_back(std::move(any));
-}
-
 MOCK_GATEWAY_INLINE void match_all_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  for (TextMatcher& one : each_text(reader, node))
-    static_cast<MatchedText*>(target)->matchers.push_back(std::move(one));
-}
-
-MOCK_GATEWAY_INLINE void match_no_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(!read_value<TextMatcher>(reader, node));
+  for (TextMatcher& one : each<TextMatcher>(reader, node)) add(target, std::move(one));
 }
 
 MOCK_GATEWAY_INLINE void match_every_text(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
-  static_cast<MatchedText*>(target)->matchers.push_back(any_text());
+  add(target, any_text());
 }
 
 MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
@@ -35813,16 +35711,16 @@ MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
 }
 
 inline constexpr ScriptRow text_rows[] = {
-    {"contains", &text, "contains this; a bare string means the same", &match_text<&contains>},
-    {"equals", &text, "equals this", &match_text<&equals>},
-    {"starts_with", &text, "begins with this", &match_text<&starts_with>},
-    {"ends_with", &text, "ends with this", &match_text<&ends_with>},
+    {"contains", &text, "contains this; a bare string means the same", &match<std::string, &contains>},
+    {"equals", &text, "equals this", &match<std::string, &equals>},
+    {"starts_with", &text, "begins with this", &match<std::string, &starts_with>},
+    {"ends_with", &text, "ends with this", &match<std::string, &ends_with>},
     {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
-     &match_text<&matches_regex>},
+     &match<std::string, &matches_regex>},
     {"any_text", &yes, "matches every text", &match_every_text},
-    {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
+    {"any", &list_of_texts, "one of these matches", &match_any<TextMatcher>},
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
-    {"not", &text_matcher, "this does not match", &match_no_text},
+    {"not", &text_matcher, "this does not match", &match_not<TextMatcher>},
 };
 inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
@@ -35841,15 +35739,18 @@ MOCK_GATEWAY_INLINE std::vector<Matcher> read_matchers(ScriptReader& reader, con
 MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return contains(script_values::text_of(node));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object such as {\"equals\": …}");
-  script_types::MatchedText text;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::text_table, &text);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (text.matchers.empty())
+  std::vector<TextMatcher> texts;
+  reader.read_strictly(node, script_types::text_table, &texts);
+  if (texts.empty())
     script_reading::fail(node, "an object without a condition; {\"any_text\": true} matches every text");
-  TextMatcher all = text.matchers.front();
-  for (std::size_t index = 1; index < text.matchers.size(); ++index) all = all && text.matchers[index];
-  return all;
+  return script_types::joined(texts);
+}
+
+MOCK_GATEWAY_INLINE Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<Matcher> matchers;
+  reader.read_strictly(node, script_types::when_table(), &matchers);
+  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
+  return script_types::joined(matchers);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -35957,9 +35858,7 @@ MOCK_GATEWAY_INLINE ScriptType logprobs() {
 }
 
 MOCK_GATEWAY_INLINE void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, top_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, top_logprob_table);
   static_cast<std::vector<TopLogprob>*>(target)->push_back(
       {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
 }
@@ -35968,9 +35867,7 @@ MOCK_GATEWAY_INLINE void add_token_logprob(ScriptReader& reader, const ScriptNod
   auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
   if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, token_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, token_logprob_table);
   const double logprob = read_value<double>(reader, node.at("logprob"));
   if (!node.find("top")) return tokens.push_back(logprob);
   std::vector<TopLogprob> top;
@@ -35989,8 +35886,7 @@ MOCK_GATEWAY_INLINE std::vector<TokenLogprob> read_as(As<std::vector<TokenLogpro
 MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
   reader.read_object(node, script_types::pace_table, &pace);
-  if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" cannot be combined");
+  script_reading::require_not_both(node, "every", "tokens_per_second");
   return pace;
 }
 
@@ -36001,9 +35897,7 @@ MOCK_GATEWAY_INLINE SseDialect read_as(As<SseDialect>, ScriptReader& reader, con
 }
 
 MOCK_GATEWAY_INLINE TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::usage_table, nullptr, false);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::usage_table, nullptr, false);
   TokenUsage usage(read_value<std::int64_t>(reader, node.at("prompt_tokens")),
                    read_value<std::int64_t>(reader, node.at("completion_tokens")));
   reader.read_object(node, script_types::usage_table, &usage);
@@ -36145,14 +36039,23 @@ MOCK_GATEWAY_INLINE std::string bounded(const std::string& message) {
   return text::printable(message, longest);
 }
 
-MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
+  if (node.find(one) && node.find(other))
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
+}
+
+MOCK_GATEWAY_INLINE const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys) {
   const char* found = nullptr;
   for (const char* key : keys) {
     if (!node.find(key)) continue;
-    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" cannot be combined");
+    if (found) require_not_both(node, found, key);
     found = key;
   }
-  if (found) return found;
+  return found;
+}
+
+MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  if (const char* const found = one_key(node, keys)) return found;
   std::string all;
   for (const char* key : keys) all += (all.empty() ? "" : ", ") + std::string(key);
   fail(node, std::string(what) + " needs one of: " + all);
@@ -36167,11 +36070,6 @@ MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::ve
                         true};
   }
   return only_key(node, keys, what);
-}
-
-MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
-  if (node.find(one) && node.find(other))
-    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
 /// "a whole number from 0 to 65535".
@@ -36440,6 +36338,12 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
   for (const ScriptRow* row = table.rows; row != end; ++row) {
     if (row->required && !node.find(row->name)) note({node.pointer, std::string("\"") + row->name + "\" is missing"});
   }
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::read_strictly(const ScriptNode& node, const ScriptTable& table, void* target, bool apply) {
+  const std::size_t noted = noted_;
+  read_object(node, table, target, apply);
+  require_none_since(noted);
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {
@@ -36801,38 +36705,20 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-template <class V, Reply (Reply::*Setter)(V) const>
-void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
-}
-
-template <Reply (Reply::*Setter)() const>
-void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
-  script_values::require_yes(node);
-  reply_of(target) = (reply_of(target).*Setter)();
-}
-
 MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, tool_call_table, nullptr);
-  if (reader.noted() > noted) return;
-  const std::string name = script_values::text_of(node.at("name"));
+  reader.read_strictly(node, tool_call_table);
+  const std::string& name = script_values::text_of(node.at("name"));
   const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
   Reply& reply = reply_of(target);
-  if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
-    reply = std::move(reply).tool_call(name, Json::object(), id);
-    return;
-  }
-  const std::string_view kind =
-      script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
-  const ScriptNode value = node.at(kind.data());
-  if (kind == "arguments") {
-    reply = std::move(reply).tool_call(name, value.value, id);
-  } else if (kind == "input") {
-    reply = std::move(reply).custom_tool_call(name, script_values::text_of(value), id);
-  } else {
-    reply = std::move(reply).malformed_tool_call(name, script_values::text_of(value), id);
-  }
+  const char* const kind = script_reading::one_key(node, {"arguments", "malformed_arguments", "input"});
+  if (!kind)
+    reply = reply.tool_call(name, Json::object(), id);
+  else if (std::string_view(kind) == "arguments")
+    reply = reply.tool_call(name, node.at(kind).value, id);
+  else if (std::string_view(kind) == "input")
+    reply = reply.custom_tool_call(name, script_values::text_of(node.at(kind)), id);
+  else
+    reply = reply.malformed_tool_call(name, script_values::text_of(node.at(kind)), id);
 }
 
 MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -36841,21 +36727,15 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
 }
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
-  Reply& reply = reply_of(target);
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
-    reply = seen.has(field.name) ? std::move(reply).add_header(field.name, field.value)
-                                 : std::move(reply).header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
+  reply_of(target) = script_values::with_headers(reader, node, reply_of(target));
 }
 
 MOCK_GATEWAY_INLINE void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(node.value);
+  reply_of(target) = reply_of(target).usage(node.value);
 }
 
 MOCK_GATEWAY_INLINE void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(read_value<TokenUsage>(reader, node));
+  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
 }
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
@@ -36869,36 +36749,16 @@ MOCK_GATEWAY_INLINE ScriptType extra_chunks_type() {
 }
 
 MOCK_GATEWAY_INLINE void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, extra_chunk_table, nullptr);
-  if (reader.noted() > noted) return;
-  reply_of(target) = std::move(reply_of(target))
-                         .extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
-}
-
-MOCK_GATEWAY_INLINE void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_extra_chunk, target);
-}
-
-MOCK_GATEWAY_INLINE ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
-
-MOCK_GATEWAY_INLINE void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra(node.value);
-}
-
-MOCK_GATEWAY_INLINE void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra_message(node.value);
+  reader.read_strictly(node, extra_chunk_table);
+  reply_of(target) =
+      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
 }
 
 MOCK_GATEWAY_INLINE ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
 
 MOCK_GATEWAY_INLINE void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto [trigger, effect] = read_fault(reader, node);
-  reply_of(target) = std::move(reply_of(target)).fault(std::move(trigger), std::move(effect));
-}
-
-MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_fault, target);
+  reply_of(target) = reply_of(target).fault(std::move(trigger), std::move(effect));
 }
 
 inline constexpr ScriptRow hold_rows[] = {
@@ -36915,18 +36775,11 @@ MOCK_GATEWAY_INLINE ScriptType hold() {
 
 MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_array()) return reader.read_list(node, &set_hold, target);
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, hold_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, hold_table);
   const Gate gate = reader.gate(script_values::name_of(node.at("gate")));
   const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
   const auto number = read_value<std::size_t>(reader, node.at(place.data()));
-  reply_of(target) =
-      std::move(reply_of(target)).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
-}
-
-MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
+  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
 // The keys for the kind of a reply, which its own reader checks.
@@ -36934,12 +36787,6 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
-
-MOCK_GATEWAY_INLINE bool is_whole_kind(const std::string& key) {
-  for (const char* known : whole_kinds)
-    if (key == known) return true;
-  return false;
-}
 
 inline constexpr ScriptRow raw_reply_rows[] = {
     {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
@@ -36990,35 +36837,34 @@ inline constexpr ScriptRow reply_rows[] = {
     {"default", &yes, "the default reply of a gateway without stubs", nullptr},
     {"ask", &yes, "a reply that the test supplies through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "interleaves streamed tool calls", &set_yes<&Reply::interleaved>},
-    {"logprobs", &logprobs, "the log probabilities of the tokens",
-     &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
-    {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
+    {"interleaved", &yes, "interleaves streamed tool calls", &SetBy<&Reply::interleaved>::apply},
+    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"finish_reason", &text, "the finish_reason of every choice", &SetBy<&Reply::finish_reason>::apply},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
-     &set_yes<&Reply::finish_in_last_chunk>},
-    {"model", &text, "the model that the reply names", &set_by<std::string, &Reply::model>},
+     &SetBy<&Reply::finish_in_last_chunk>::apply},
+    {"model", &text, "the model that the reply names", &SetBy<&Reply::model>::apply},
     {"usage", &token_usage, "the usage that the reply reports", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
-    {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
-    {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
-    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "ignores the request's stop and max_tokens", &set_yes<&Reply::verbatim>},
+    {"extra", &json_object, "fields that are merged into the body, or into every chunk", &SetBy<&Reply::extra>::apply},
+    {"extra_message", &json_object, "fields that are merged into each message", &SetBy<&Reply::extra_message>::apply},
+    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk",
+     &script_values::apply_each<&set_extra_chunk>},
+    {"verbatim", &yes, "ignores the request's stop and max_tokens", &SetBy<&Reply::verbatim>::apply},
     {"template", &yes, "fills places such as `{{request.last_user_text}}` from the request",
-     &set_yes<&Reply::templated>},
+     &SetBy<&Reply::templated>::apply},
     {"headers", &headers, "response headers", &set_headers},
-    {"early_hints", &headers, "a response 103 with these headers before the reply",
-     &set_by<const wire::Headers&, &Reply::early_hints>},
-    {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
-    {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
-    {"tokens_per_second", &rate, "the speed, starting at the first token", &set_by<Rate, &Reply::tokens_per_second>},
-    {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
-    {"faults", &faults, "what breaks the reply, and where", &set_faults},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
+    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &SetBy<&Reply::tokens_per_second>::apply},
+    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
-    {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
-    {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
-    {"slice_writes", &positive, "the largest number of bytes per write", &set_by<std::size_t, &Reply::slice_writes>},
-    {"one_write", &yes, "one write for the whole reply", &set_yes<&Reply::one_write>},
-    {"split_write", &positive, "two writes; the first has this many bytes", &set_by<std::size_t, &Reply::split_write>},
+    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
+    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
+    {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
+    {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
+    {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -37061,23 +36907,16 @@ MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& nod
 }
 
 MOCK_GATEWAY_INLINE Reply raw_answer(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, raw_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, raw_reply_table);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
   const std::string type =
       node.find("content_type") ? script_values::text_of(node.at("content_type")) : std::string("application/json");
-  if (!node.find("json") && !node.find("body") && !node.find("base64")) return raw_reply(status, "", type);
-  const std::string_view kind = script_reading::only_key(node, {"json", "body", "base64"}, "a raw reply");
-  const ScriptNode body = node.at(kind.data());
-  if (kind == "json") return raw_reply(status, body.value, type);
-  return raw_reply(status, kind == "body" ? script_values::text_of(body) : script_values::decode_base64(body), type);
+  return raw_reply(status, script_values::body_of(node, script_reading::one_key(node, {"json", "body", "base64"})),
+                   type);
 }
 
 MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, chunk_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chunk_table);
   const std::string_view kind =
       script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
   const ScriptNode value = node.at(kind.data());
@@ -37100,16 +36939,13 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
-  for (const char* known : content_kinds)
-    if (key == known) return true;
-  return key == "logprobs" || key == "finish_reason";
-}
-
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  std::set<std::string> fitting = {"logprobs", "finish_reason"};
+  fitting.insert(std::begin(whole_kinds), std::end(whole_kinds));
+  fitting.insert(std::begin(content_kinds), std::end(content_kinds));
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && fitting.count(key) == 0)
         script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
@@ -37141,19 +36977,13 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
 
 /// For a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
-  std::string_view kind;
-  for (const char* key : whole_kinds) {
-    if (!node.find(key)) continue;
-    if (!kind.empty())
-      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
-    kind = key;
-  }
+  const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
-    if (kind.empty()) return key;
-    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
+    if (!whole) return key;
+    script_reading::require_not_both(node, whole, key);
   }
-  return kind;
+  return whole ? whole : "";
 }
 
 [[noreturn]] MOCK_GATEWAY_INLINE void fail_without_kind(const ScriptNode& node) {
@@ -37176,7 +37006,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   std::vector<Reply> parts;
   const std::size_t noted = reader.noted();
   reader.read_list(node.at("choices"), &add_choice, &parts);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   if (parts.empty()) script_reading::fail(node.at("choices"), "the list needs at least one choice");
   return join_choices(parts);
 }
@@ -37216,8 +37046,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
     // A mistake in the missing key is more helpful.
-    reader.read_object(node, script_types::reply_table, nullptr, false);
-    if (reader.noted() > noted) throw ScriptMistake();
+    reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }
   if (kind == "scenario" || kind == "default" || kind == "ask") script_types::require_alone(node, kind);
@@ -37236,7 +37065,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   script_reading::require_not_both(node, "usage", "usage_json");
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return share<const Reply>(std::move(reply));
 }
 
@@ -37392,12 +37221,9 @@ MOCK_GATEWAY_INLINE void set_stub_name(ScriptReader&, const ScriptNode& node, vo
   stub_of(target).name = script_values::name_of(node);
 }
 
-MOCK_GATEWAY_INLINE void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).matchers = read_matchers(reader, node);
-}
-
-MOCK_GATEWAY_INLINE void set_should(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).validators = read_matchers(reader, node);
+template <std::vector<Matcher> StubPlan::*Member>
+void set_matchers(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_matchers(reader, node);
 }
 
 MOCK_GATEWAY_INLINE void add_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -37451,10 +37277,6 @@ MOCK_GATEWAY_INLINE void set_times(ScriptReader& reader, const ScriptNode& node,
   stub_of(target).at_most = read_value<std::size_t>(reader, node);
 }
 
-MOCK_GATEWAY_INLINE void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).priority = read_value<int>(reader, node);
-}
-
 MOCK_GATEWAY_INLINE ScriptType machine_states() {
   return {"object of state machines and their states",
           R"({"type":"object","propertyNames":{"minLength":1,"maxLength":256},)"
@@ -37473,12 +37295,9 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   return states;
 }
 
-MOCK_GATEWAY_INLINE void set_in_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).in_states = read_states(node);
-}
-
-MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).then_states = read_states(node);
+template <std::vector<MachineState> StubPlan::*Member>
+void set_states(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_states(node);
 }
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
@@ -37498,18 +37317,20 @@ MOCK_GATEWAY_INLINE void check_source(ScriptReader&, const ScriptNode& node, voi
 
 inline constexpr ScriptRow stub_rows[] = {
     {"name", &name_text, "the name that reports show", &set_stub_name},
-    {"when", &when, "which requests it answers; unless set, all", &set_when},
-    {"should", &when, "what verify() requires of the requests that it answers", &set_should},
+    {"when", &when, "which requests it answers; unless set, all", &set_matchers<&StubPlan::matchers>},
+    {"should", &when, "what verify() requires of the requests that it answers", &set_matchers<&StubPlan::validators>},
     {"reply", &reply, "its reply", &add_reply},
     {"replies", &replies, "its replies, one per request; the last one repeats", &add_replies},
     {"never", &yes, "instead of a reply: no request may match it", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
     {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers; later ones go to other stubs", &set_times},
-    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set", &set_priority, false,
-     R"("minimum":-2147483648,"maximum":2147483647)"},
-    {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
-    {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set",
+     &SetMember<&StubPlan::priority>::apply, false, R"("minimum":-2147483648,"maximum":2147483647)"},
+    {"in_state", &machine_states, "answers only while state machines are in these states",
+     &set_states<&StubPlan::in_states>},
+    {"then_state", &machine_states, "each answer moves state machines to these states",
+     &set_states<&StubPlan::then_states>},
     {"source", &source,
      "its place in the source, such as \"test_agent.py:12\", for reports; unless set, its line in the script",
      &check_source},
@@ -37544,14 +37365,10 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
     // Contradictions that the names of keys show were reported above.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
-  if (node.find("source")) {
-    // Leave out the place: a stub that only moved within its file is unchanged.
-    Json json = node.value;
-    json.erase("source");
-    stub.json = share<const std::string>(json.dump());
-  } else {
-    stub.json = share<const std::string>(node.value.dump());
-  }
+  // Without the place: a stub that only moved within its file is unchanged.
+  Json json = node.value;
+  json.erase("source");
+  stub.json = share<const std::string>(json.dump());
   plan_of(target).stubs.push_back(std::move(stub));
 }
 
@@ -37607,7 +37424,7 @@ MOCK_GATEWAY_INLINE void add_http_reply(ScriptReader& reader, const ScriptNode& 
 
 MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, operation_table, nullptr);
+  reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
@@ -37660,15 +37477,9 @@ MOCK_GATEWAY_INLINE ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
 }
 
-MOCK_GATEWAY_INLINE Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failure) {
-  if (!node.find("headers")) return failure;
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-    failure =
-        seen.has(field.name) ? failure.add_header(field.name, field.value) : failure.header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
-  return failure;
+MOCK_GATEWAY_INLINE Failure failure_with_headers(ScriptReader& reader, const ScriptNode& node) {
+  Failure failure = read_failure(reader, node);
+  return node.find("headers") ? script_values::with_headers(reader, node.at("headers"), failure) : failure;
 }
 
 MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
@@ -37682,12 +37493,11 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, 
 
 MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, forced_failure_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedFailure forced{with_headers(reader, node, read_failure(reader, node)), read_times(reader, node), {}, {}};
+  reader.read_strictly(node, forced_failure_table);
+  ScriptedFailure forced{failure_with_headers(reader, node), read_times(reader, node), {}, {}};
   if (node.find("for")) {
     const ScriptNode scope = node.at("for");
-    reader.read_object(scope, scope_table, nullptr);
+    reader.read_object(scope, scope_table);
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
     if (kind == "operation") {
@@ -37779,7 +37589,7 @@ MOCK_GATEWAY_INLINE Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode
   for (const char* key : triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
-  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
+  if (kind == "failure") return Chaos(failure_with_headers(reader, node));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
   script_reading::only_key(node, triggers, "a rule with an effect");
@@ -37790,12 +37600,10 @@ MOCK_GATEWAY_INLINE Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode
 }
 
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
-  const std::size_t noted = reader.noted();
   // Check keys and limits first. Read the kind of the rule only if they are valid.
   Chaos placeholder_rule((server_error()));
-  reader.read_object(node, chaos_table(), &placeholder_rule);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chaos_table(), &placeholder_rule);
+  const std::size_t noted = reader.noted();
   Chaos rule = read_chaos_kind(reader, node);
   reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
@@ -37819,9 +37627,7 @@ MOCK_GATEWAY_INLINE ScriptType connections_section() {
 }
 
 MOCK_GATEWAY_INLINE void add_connection_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, connection_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, connection_table);
   plan_of(target).connections.push_back(
       {read_connection_fault(reader, node.at("fault")), read_times(reader, node), reader.where(node.pointer)});
 }
@@ -37867,7 +37673,7 @@ MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_tab
 /// Checks the section. It only describes where the rest of the script comes from.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
-  reader.read_object(node, bundle_table, nullptr);
+  reader.read_object(node, bundle_table);
   if (const Json* const list = node.find("findings")) {
     if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
     for (std::size_t index = 0; index < list->size(); ++index)
@@ -37906,43 +37712,32 @@ MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNo
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
   const std::size_t noted = reader.noted();
   if (node.find("faults")) reader.read_list(node.at("faults"), &script_types::add_fault, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return reply;
 }
 
 MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::http_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::http_reply_table);
   if (node.find("failure")) {
     for (const char* key : {"status", "json", "body", "base64"})
       if (node.find(key))
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
-    return read_delivery(reader, node, script_types::with_headers(reader, node, read_failure(reader, node)));
+    return read_delivery(reader, node, script_types::failure_with_headers(reader, node));
   }
   require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
-  const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
-  const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
-  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type"))
-                           : kind == "json"          ? "application/json"
-                           : kind == "base64"        ? "application/octet-stream"
-                                                     : "text/plain; charset=utf-8";
-  HttpReply reply = kind == "json"     ? HttpReply(status, node.at("json").value, type)
-                    : kind == "body"   ? HttpReply(status, script_values::text_of(node.at("body")), type)
-                    : kind == "base64" ? HttpReply(status, script_values::decode_base64(node.at("base64")), type)
-                                       : HttpReply(status, "", type);
-  wire::Headers seen;
-  if (node.find("headers")) {
-    for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-      reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
-      seen.add(field.name, field.value);
-    }
-  }
+  const char* const kind = script_reading::one_key(node, {"json", "body", "base64"});
+  const char* const usual_type = !kind || kind == std::string_view("body") ? "text/plain; charset=utf-8"
+                                 : kind == std::string_view("json")        ? "application/json"
+                                                                           : "application/octet-stream";
+  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type")) : usual_type;
+  HttpReply reply(status, script_values::body_of(node, kind), type);
+  if (node.find("headers")) reply = script_values::with_headers(reader, node.at("headers"), std::move(reply));
   return read_delivery(reader, node, std::move(reply));
 }
 
-MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
+MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptPlan& plan = script_types::plan_of(target);
   const std::size_t stubs = plan.stubs.size();
   const std::size_t states = plan.states.size();
   reader.read_object(node, script_types::document_table, &plan);
@@ -38060,11 +37855,10 @@ MOCK_GATEWAY_INLINE const std::string& key_name(const ScriptNode& node) {
   return name_of(node);
 }
 
-MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
+MOCK_GATEWAY_INLINE void require_list(const ScriptNode& node, std::size_t size, const char* what) {
   if (!node.value.is_array()) script_reading::fail_expected(node, what);
   if (node.value.size() != size)
     script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
-  return node;
 }
 
 MOCK_GATEWAY_INLINE void require_yes(const ScriptNode& node) {
@@ -38107,6 +37901,13 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
+MOCK_GATEWAY_INLINE std::string body_of(const ScriptNode& node, const char* kind) {
+  if (!kind) return "";
+  const ScriptNode body = node.at(kind);
+  if (std::string_view(kind) == "json") return body.value.dump();
+  return std::string_view(kind) == "body" ? text_of(body) : decode_base64(body);
+}
+
 /// Reads a duration such as "1.5s". Empty for invalid text and for more than 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
@@ -38141,14 +37942,17 @@ MOCK_GATEWAY_INLINE Duration require_duration(const ScriptNode& node, std::strin
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
-MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what) {
+MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what,
+                                                   const std::string& least) {
   if (!node.value.is_string()) script_reading::fail_expected(node, what);
   const std::string_view text = text_of(node);
   const std::size_t slash = std::min(text.find('/'), text.size());
   const std::optional<std::int64_t> number = text::whole_number(text.substr(0, slash));
   const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
   if (!number || window.empty()) script_reading::fail(node, "expected " + what);
-  return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
+  const Duration time = require_duration(node, window, what);
+  if (*number == 0 || time <= Duration{0}) script_reading::fail(node, least + ", and a time longer than 0");
+  return {static_cast<std::size_t>(*number), time};
 }
 
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
@@ -38170,15 +37974,6 @@ MOCK_GATEWAY_INLINE std::string header_value(const ScriptNode& node, const std::
     script_reading::fail(node, script_reading::plain_message(error));
   }
   return text_of(node);
-}
-
-template <class T>
-std::vector<T> list_of(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
-  std::vector<T> values;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    values.push_back(read_value<T>(reader, node.element(index)));
-  return values;
 }
 
 }  // namespace script_values
@@ -38245,7 +38040,7 @@ MOCK_GATEWAY_INLINE Timing read_as(As<Timing>, ScriptReader& reader, const Scrip
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
-  if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
+  if (kind == "recorded") return recorded(read_value<std::vector<Duration>>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
   const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
@@ -38258,7 +38053,7 @@ MOCK_GATEWAY_INLINE Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNod
   const std::string_view kind =
       script_values::distribution(node, "a number, or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(kind.data());
-  const std::vector<double> list = script_values::list_of<double>(reader, numbers);
+  const std::vector<double> list = read_value<std::vector<double>>(reader, numbers);
   if (kind == "recorded") return recorded(list);
   script_values::require_list(numbers, 2, "a list of two");
   if (kind == "uniform") return uniform(list[0], list[1]);
@@ -38275,7 +38070,7 @@ MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const S
   const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
-    const auto pieces = script_values::list_of<std::string>(reader, value);
+    const auto pieces = read_value<std::vector<std::string>>(reader, value);
     if (pieces.empty()) script_reading::fail(value, "the list needs at least one piece");
     for (std::size_t index = 0; index < pieces.size(); ++index)
       if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
@@ -38299,10 +38094,6 @@ MOCK_GATEWAY_INLINE Range read_as(As<Range>, ScriptReader& reader, const ScriptN
   return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<std::string>(reader, node);
-}
-
 MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
@@ -38319,27 +38110,15 @@ MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, cons
   return headers;
 }
 
-MOCK_GATEWAY_INLINE RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
-  const RateLimit limit = read_value<RateLimit>(reader, node);
-  if (limit.requests == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit needs at least one request, and a time longer than 0");
-  return limit;
-}
-
-MOCK_GATEWAY_INLINE TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
-  const TokenLimit limit = read_value<TokenLimit>(reader, node);
-  if (limit.tokens == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit of tokens needs at least one token, and a time longer than 0");
-  return limit;
-}
-
 MOCK_GATEWAY_INLINE RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"");
+  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"",
+                                                                   "a limit needs at least one request");
   return {requests, window};
 }
 
 MOCK_GATEWAY_INLINE TokenLimit read_as(As<TokenLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"");
+  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"",
+                                                                 "a limit of tokens needs at least one token");
   return {tokens, window};
 }
 
@@ -38353,10 +38132,6 @@ MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const Script
                          "expected an operation: chat_completions, list_models, or a method and path such as \"POST "
                          "/v1/images/generations\"");
   return operation(text.substr(0, space), text.substr(space + 1));
-}
-
-MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<Operation>(reader, node);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -38958,142 +38733,140 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10648    gateway/option_values.hpp
 //  10706    gateway/sweep_run.hpp
 //  10729    document/script_reader.hpp
-//  10921    document/script_files.hpp
-//  10939    document/script_references.hpp
-//  10970    document/script_sections.hpp
-//  11088    document/script_values.hpp
-//  11220    document/loaded_document.hpp
-//  11251    core/calendar.cpp
-//  11332    core/clock.cpp
-//  11736    core/gate.cpp
-//  11946    core/json_reader.cpp
-//  12285    core/pattern.cpp
-//  12698    core/random.cpp
-//  12753    core/reporter.cpp
-//  12851    core/text.cpp
-//  13195    model/acceptance.cpp
-//  13254    model/checks.cpp
-//  13291    model/connection_fault.cpp
-//  13393    model/failure.cpp
-//  13539    model/fault.cpp
-//  13773    model/finding.cpp
-//  13807    model/hold.cpp
-//  13829    model/http_reply.cpp
-//  13895    model/pace.cpp
-//  14093    model/profile.cpp
-//  14271    model/range.cpp
-//  14301    model/received_request.cpp
-//  14369    model/reply.cpp
-//  14780    model/reply_checks.cpp
-//  14968    model/reply_template.cpp
-//  15139    model/sent_answer.cpp
-//  15167    model/sse_dialect.cpp
-//  15312    request/chat_fields.cpp
-//  15454    request/chat_messages.cpp
-//  15663    request/chat_reader.cpp
-//  16068    request/chat_request.cpp
-//  16152    request/embedding_request.cpp
-//  16240    keys/api_key.cpp
-//  16290    keys/key_store.cpp
-//  16787    keys/keys.cpp
-//  16851    keys/secrets.cpp
-//  17056    answer/bodies.cpp
-//  17129    answer/completion.cpp
-//  17355    answer/completion_events.cpp
-//  17551    answer/completion_json.cpp
-//  17768    answer/default_reply.cpp
-//  17965    answer/embeddings.cpp
-//  18082    answer/schema_checker.cpp
-//  18545    answer/schema_instance.cpp
-//  18918    answer/tokens.cpp
-//  19144    answer/words.cpp
-//  19205    script/chaos.cpp
-//  19345    script/chaos_rules.cpp
-//  19457    script/connection_faults.cpp
-//  19566    script/excerpts.cpp
-//  19628    script/field_matchers.cpp
-//  20037    script/forced_failures.cpp
-//  20141    script/hiding.cpp
-//  20257    script/json_comparison.cpp
-//  20343    script/matcher.cpp
-//  20597    script/matchers.cpp
-//  20948    script/scope.cpp
-//  21006    script/script.cpp
-//  21435    script/text_matchers.cpp
-//  21556    delivery/answer_log.cpp
-//  21726    delivery/delivery.cpp
-//  22190    delivery/faults_and_waits.cpp
-//  22463    delivery/framing.cpp
-//  22580    delivery/gzip.cpp
-//  22647    delivery/pace_schedule.cpp
-//  22716    delivery/progress.cpp
-//  22767    delivery/write_queue.cpp
-//  22908    http/acceptor.cpp
-//  23016    http/compatibility.cpp
-//  23125    http/connection.cpp
-//  23706    http/poller.cpp
-//  23874    http/reactor.cpp
-//  24137    http/request_reader.cpp
-//  24588    http/response.cpp
-//  24669    http/server.cpp
-//  25076    http/sockets.cpp
-//  25578    http/turned_away.cpp
-//  25662    http/workers.cpp
-//  25775    evidence/diagnosis.cpp
-//  25994    evidence/evidence_json.cpp
-//  26376    evidence/exchange.cpp
-//  26674    evidence/gateway_problems.cpp
-//  27121    evidence/journal.cpp
-//  27279    evidence/kept_problems.cpp
-//  27389    evidence/notes.cpp
-//  27489    evidence/record.cpp
-//  27949    evidence/redaction.cpp
-//  28089    evidence/redirects.cpp
-//  28192    evidence/retries.cpp
-//  28573    evidence/review.cpp
-//  28954    evidence/told_in_body.cpp
-//  29051    evidence/verification.cpp
-//  29168    serve/asked_requests.cpp
-//  29235    serve/chat_judge.cpp
-//  29548    serve/connection_loop.cpp
-//  29709    serve/cross_origin.cpp
-//  29752    serve/delivery_report.cpp
-//  29841    serve/gateway_state.cpp
-//  29877    serve/judge.cpp
-//  30104    serve/limits.cpp
-//  30201    serve/operations.cpp
-//  30423    serve/profile_headers.cpp
-//  30464    serve/reply_answer.cpp
-//  30605    serve/request_checks.cpp
-//  30679    serve/runner.cpp
-//  30940    serve/served_models.cpp
-//  31018    serve/served_request.cpp
-//  31086    gateway/catalogue.cpp
-//  31499    gateway/catalogue_chunks.cpp
-//  31787    gateway/catalogue_delivery.cpp
-//  31939    gateway/catalogue_entries.cpp
-//  32168    gateway/catalogue_failures.cpp
-//  32449    gateway/catalogue_framing.cpp
-//  32633    gateway/catalogue_tool_calls.cpp
-//  32832    gateway/chat_script.cpp
-//  32981    gateway/gateway.cpp
-//  33271    gateway/mishaps.cpp
-//  33609    gateway/options.cpp
-//  33762    gateway/sweep.cpp
-//  34177    document/scenario_files.cpp
-//  34325    document/script_document.cpp
-//  34724    document/script_faults.cpp
-//  35026    document/script_files.cpp
-//  35170    document/script_gateway.cpp
-//  35499    document/script_matchers.cpp
-//  35857    document/script_objects.cpp
-//  36024    document/script_reader.cpp
-//  36462    document/script_references.cpp
-//  36778    document/script_replies.cpp
-//  37245    document/script_schema.cpp
-//  37377    document/script_sections.cpp
-//  37957    document/script_values.cpp
-//  38369  Adapters
-//  38386    adapters/catch2.hpp
-//  38540    adapters/doctest.hpp
-//  38700    adapters/gtest.hpp
+//  10929    document/script_files.hpp
+//  10947    document/script_sections.hpp
+//  11112    document/script_values.hpp
+//  11278    core/calendar.cpp
+//  11359    core/clock.cpp
+//  11763    core/gate.cpp
+//  11973    core/json_reader.cpp
+//  12312    core/pattern.cpp
+//  12725    core/random.cpp
+//  12780    core/reporter.cpp
+//  12878    core/text.cpp
+//  13222    model/acceptance.cpp
+//  13281    model/checks.cpp
+//  13318    model/connection_fault.cpp
+//  13420    model/failure.cpp
+//  13566    model/fault.cpp
+//  13800    model/finding.cpp
+//  13834    model/hold.cpp
+//  13856    model/http_reply.cpp
+//  13922    model/pace.cpp
+//  14120    model/profile.cpp
+//  14298    model/range.cpp
+//  14328    model/received_request.cpp
+//  14396    model/reply.cpp
+//  14807    model/reply_checks.cpp
+//  14995    model/reply_template.cpp
+//  15166    model/sent_answer.cpp
+//  15194    model/sse_dialect.cpp
+//  15339    request/chat_fields.cpp
+//  15481    request/chat_messages.cpp
+//  15690    request/chat_reader.cpp
+//  16095    request/chat_request.cpp
+//  16179    request/embedding_request.cpp
+//  16267    keys/api_key.cpp
+//  16317    keys/key_store.cpp
+//  16814    keys/keys.cpp
+//  16878    keys/secrets.cpp
+//  17083    answer/bodies.cpp
+//  17156    answer/completion.cpp
+//  17382    answer/completion_events.cpp
+//  17578    answer/completion_json.cpp
+//  17795    answer/default_reply.cpp
+//  17992    answer/embeddings.cpp
+//  18109    answer/schema_checker.cpp
+//  18572    answer/schema_instance.cpp
+//  18945    answer/tokens.cpp
+//  19171    answer/words.cpp
+//  19232    script/chaos.cpp
+//  19372    script/chaos_rules.cpp
+//  19484    script/connection_faults.cpp
+//  19593    script/excerpts.cpp
+//  19655    script/field_matchers.cpp
+//  20064    script/forced_failures.cpp
+//  20168    script/hiding.cpp
+//  20284    script/json_comparison.cpp
+//  20370    script/matcher.cpp
+//  20624    script/matchers.cpp
+//  20975    script/scope.cpp
+//  21033    script/script.cpp
+//  21462    script/text_matchers.cpp
+//  21583    delivery/answer_log.cpp
+//  21753    delivery/delivery.cpp
+//  22217    delivery/faults_and_waits.cpp
+//  22490    delivery/framing.cpp
+//  22607    delivery/gzip.cpp
+//  22674    delivery/pace_schedule.cpp
+//  22743    delivery/progress.cpp
+//  22794    delivery/write_queue.cpp
+//  22935    http/acceptor.cpp
+//  23043    http/compatibility.cpp
+//  23152    http/connection.cpp
+//  23733    http/poller.cpp
+//  23901    http/reactor.cpp
+//  24164    http/request_reader.cpp
+//  24615    http/response.cpp
+//  24696    http/server.cpp
+//  25103    http/sockets.cpp
+//  25605    http/turned_away.cpp
+//  25689    http/workers.cpp
+//  25802    evidence/diagnosis.cpp
+//  26021    evidence/evidence_json.cpp
+//  26403    evidence/exchange.cpp
+//  26701    evidence/gateway_problems.cpp
+//  27148    evidence/journal.cpp
+//  27306    evidence/kept_problems.cpp
+//  27416    evidence/notes.cpp
+//  27516    evidence/record.cpp
+//  27976    evidence/redaction.cpp
+//  28116    evidence/redirects.cpp
+//  28219    evidence/retries.cpp
+//  28600    evidence/review.cpp
+//  28981    evidence/told_in_body.cpp
+//  29078    evidence/verification.cpp
+//  29195    serve/asked_requests.cpp
+//  29262    serve/chat_judge.cpp
+//  29575    serve/connection_loop.cpp
+//  29736    serve/cross_origin.cpp
+//  29779    serve/delivery_report.cpp
+//  29868    serve/gateway_state.cpp
+//  29904    serve/judge.cpp
+//  30131    serve/limits.cpp
+//  30228    serve/operations.cpp
+//  30450    serve/profile_headers.cpp
+//  30491    serve/reply_answer.cpp
+//  30632    serve/request_checks.cpp
+//  30706    serve/runner.cpp
+//  30967    serve/served_models.cpp
+//  31045    serve/served_request.cpp
+//  31113    gateway/catalogue.cpp
+//  31526    gateway/catalogue_chunks.cpp
+//  31814    gateway/catalogue_delivery.cpp
+//  31966    gateway/catalogue_entries.cpp
+//  32195    gateway/catalogue_failures.cpp
+//  32476    gateway/catalogue_framing.cpp
+//  32660    gateway/catalogue_tool_calls.cpp
+//  32859    gateway/chat_script.cpp
+//  33008    gateway/gateway.cpp
+//  33298    gateway/mishaps.cpp
+//  33636    gateway/options.cpp
+//  33789    gateway/sweep.cpp
+//  34204    document/scenario_files.cpp
+//  34342    document/script_document.cpp
+//  34733    document/script_faults.cpp
+//  35019    document/script_files.cpp
+//  35163    document/script_gateway.cpp
+//  35466    document/script_matchers.cpp
+//  35758    document/script_objects.cpp
+//  35918    document/script_reader.cpp
+//  36366    document/script_references.cpp
+//  36682    document/script_replies.cpp
+//  37074    document/script_schema.cpp
+//  37206    document/script_sections.cpp
+//  37752    document/script_values.cpp
+//  38144  Adapters
+//  38161    adapters/catch2.hpp
+//  38315    adapters/doctest.hpp
+//  38475    adapters/gtest.hpp

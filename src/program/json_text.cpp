@@ -80,12 +80,12 @@ void read_operations(ScriptReader& reader, const ScriptNode& node, void* target)
 
 void read_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& limit = static_cast<KeyChange*>(target)->limit.emplace();
-  if (!node.value.is_null()) limit = detail::script_values::require_limit(reader, node);
+  if (!node.value.is_null()) limit = detail::read_value<RateLimit>(reader, node);
 }
 
 void read_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& limit = static_cast<KeyChange*>(target)->limit_tokens.emplace();
-  if (!node.value.is_null()) limit = detail::script_values::require_token_limit(reader, node);
+  if (!node.value.is_null()) limit = detail::read_value<TokenLimit>(reader, node);
 }
 
 constexpr std::pair<const char*, Read> key_members[] = {{"name", &read_name},

@@ -46,12 +46,7 @@ Problems read_values(const detail::ScriptSource& source, const Json& document) {
   std::map<std::string, Gate> gates;
   detail::ScriptPlan plan;
   detail::ScriptReader reader(source, problems, gates);
-  reader.guarded(
-      {document, ""},
-      [](detail::ScriptReader& its_reader, const detail::ScriptNode& node, void* target) {
-        detail::read_document(its_reader, node, *static_cast<detail::ScriptPlan*>(target));
-      },
-      &plan);
+  reader.guarded({document, ""}, &detail::read_document, &plan);
   return errors_of(problems);
 }
 
