@@ -6780,8 +6780,6 @@ struct MatcherNode {
   std::string operand;
   /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, for fields read only from the body.
-  bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
   std::optional<Range> range;
@@ -6807,6 +6805,29 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
+// user would compile lambdas and std::function again.
+
+namespace matchers {
+
+using Test = bool (*)(const MatcherNode&, const ChatCall&);
+using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
+
+MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
+MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
+                      std::string operand = "");
+
+bool is_user_message(const wire::Message& message);
+
+/// Does not call the test's functions.
+std::string shown(const TextMatcher& matcher, std::string_view text);
+bool is_any_text(const TextMatcher& text);
+/// Returns " and its text contains \"21\""; empty if any text matches.
+std::string and_text(const TextMatcher& text);
+std::string listed(const char* heading, const std::vector<std::string_view>& texts);
+
+}  // namespace matchers
 
 }}}  // namespace mock_gateway::detail
 
@@ -7289,13 +7310,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
-struct InBody {
-  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
-  const char* if_absent = nullptr;
-};
-
-/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
+/// A member of ChatRequest or a function of it, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -7305,7 +7320,6 @@ struct FieldValue {
   constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
   constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
-  constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
   // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
@@ -7315,8 +7329,6 @@ struct FieldValue {
   std::int64_t (*count)(const ChatRequest&) = nullptr;
   std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
-  bool in_body = false;
-  const char* if_absent = nullptr;
 };
 
 /// With static lifetime.
@@ -7450,34 +7462,6 @@ std::string explain(const Difference& difference);
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
-}}}  // namespace mock_gateway::detail
-
-// ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
-
-// Functions that build matchers; the code is in `matchers.cpp`.
-
-// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace matchers {
-
-using Test = bool (*)(const MatcherNode&, const ChatCall&);
-using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
-
-MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
-                      std::string operand = "");
-
-bool is_user_message(const wire::Message& message);
-
-/// Does not call the test's functions.
-std::string shown(const TextMatcher& matcher, std::string_view text);
-bool is_any_text(const TextMatcher& text);
-/// Returns " and its text contains \"21\""; empty if any text matches.
-std::string and_text(const TextMatcher& text);
-std::string listed(const char* heading, const std::vector<std::string_view>& texts);
-
-}  // namespace matchers
 }}}  // namespace mock_gateway::detail
 
 // ---- delivery/answer_log.hpp ----------------------------------------------------------------------------------------
@@ -19830,32 +19814,12 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
-  if (node.range) return value.is_number() && node.range->contains(value.get<double>());
-  if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
-  for (const Json& element : value)
-    if (json_comparison::same(node.json, element)) return true;
-  return false;
-}
-
-MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
-  const Json* value = value_at(call.chat().body, node.field->pointer);
-  return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
-}
-
-/// `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
-  MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
-                          field.actual != nullptr ? field.actual : actual_field);
+  MatcherNode node =
+      leaf(std::move(description) + " " + shown, test, field.actual != nullptr ? field.actual : actual_field);
   node.field = &field;
   return node;
-}
-
-MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
-  const char* const if_absent = node.field->value.if_absent;
-  node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
-  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
@@ -19951,26 +19915,26 @@ MOCK_GATEWAY_INLINE std::string actual_body(const MatcherNode& node, const ChatC
 MOCK_GATEWAY_INLINE Matcher RequestField::in_range(const Range& range) const {
   MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
   node.range = range;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::whole_is(std::int64_t number) const {
   MatcherNode node = matchers::field_leaf(*this, std::to_string(number), matchers::whole_matches);
   node.json = number;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::flag_is(bool flag) const {
   MatcherNode node = matchers::field_leaf(*this, flag ? "true" : "false", matchers::flag_matches);
   node.json = flag;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::word_is(std::string word) const {
   matchers::require_word(*this, word);
   MatcherNode node = matchers::field_leaf(*this, excerpts::quoted(word), matchers::word_matches);
   node.json = std::move(word);
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Rows<RequestField> fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
@@ -20186,7 +20150,6 @@ class Identity {
     if (node.text) add(*node.text);
     add(node.operand);
     add(node.field);
-    add(node.matches_absent);
     add(node.by_call_id);
     add(node.number);
     add(node.range.has_value());
@@ -20523,13 +20486,12 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: {
+      const bool is_any = node.kind == MatcherNode::Kind::any;
       for (const Matcher& part : node.parts)
-        if (!decide(part, call, function_results)) return false;
-      return true;
-    case MatcherNode::Kind::any:
-      for (const Matcher& part : node.parts)
-        if (decide(part, call, function_results)) return true;
-      return false;
+        if (decide(part, call, function_results) == is_any) return is_any;
+      return !is_any;
+    }
     case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, function_results);
   }
   const bool matched = node.test(call);
@@ -20539,34 +20501,24 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading that marks them as one condition.
-  const bool nested = depth > 0;
+/// Of "all of" or "any of" several conditions.
+MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
+                                  const FunctionResults& function_results, std::size_t depth,
+                                  std::vector<NearMiss::Condition>& conditions) {
+  const bool is_all = node.kind == MatcherNode::Kind::all;
+  // "all of" needs a heading only within "any of", to mark its parts as one condition.
+  const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
-  std::optional<bool> all = true;
+  if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
+  std::optional<bool> whole = is_all;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
-    if (matched == false) all = false;
-    if (!matched && all == true) all = std::nullopt;
+    const std::optional<bool> matched =
+        explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
+    if (matched == !is_all) whole = matched;
+    if (!matched && whole == is_all) whole = std::nullopt;
   }
-  if (nested) conditions[heading].holds = all;
-  return all;
-}
-
-MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  const std::size_t heading = conditions.size();
-  conditions.push_back({depth, std::nullopt, "any of", ""});
-  std::optional<bool> any = false;
-  for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
-    if (matched == true) any = true;
-    if (!matched && any == false) any = std::nullopt;
-  }
-  conditions[heading].holds = any;
-  return any;
+  if (has_heading) conditions[heading].holds = whole;
+  return whole;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
@@ -20606,8 +20558,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
-    case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
-    case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: return explanation::explain_parts(node, call, function_results, depth, conditions);
     case MatcherNode::Kind::negation:
       return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
@@ -38682,191 +38634,190 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6604    answer/schema_checker.hpp
 //   6694    answer/occurrences.hpp
 //   6729    script/matcher_node.hpp
-//   6813    script/script.hpp
-//   7071    script/chaos_plan.hpp
-//   7113    script/chaos_rules.hpp
-//   7187    script/connection_faults.hpp
-//   7241    script/forced_failures.hpp
-//   7283    script/field_matchers.hpp
-//   7366    script/hiding.hpp
-//   7405    script/excerpts.hpp
-//   7429    script/json_comparison.hpp
-//   7455    script/matcher_leaf.hpp
-//   7483    delivery/answer_log.hpp
-//   7592    delivery/gzip.hpp
-//   7617    delivery/framing.hpp
-//   7666    delivery/outlet.hpp
-//   7713    delivery/pace_schedule.hpp
-//   7755    delivery/progress.hpp
-//   7805    delivery/waits.hpp
-//   7881    delivery/write_queue.hpp
-//   7976    delivery/delivery.hpp
-//   8242    http/exchange_observer.hpp
-//   8276    http/sockets.hpp
-//   8396    http/wakes.hpp
-//   8465    http/connection.hpp
-//   8732    http/request_reader.hpp
-//   8856    http/server.hpp
-//   8916    http/response.hpp
-//   8931    http/turned_away.hpp
-//   8979    http/workers.hpp
-//   9035    http/acceptor.hpp
-//   9078    http/poller.hpp
-//   9131    http/reactor.hpp
-//   9237    evidence/kept_problems.hpp
-//   9300    evidence/record.hpp
-//   9538    evidence/gateway_parts.hpp
-//   9556    evidence/review_parts.hpp
-//   9617    evidence/diagnosis.hpp
-//   9679    evidence/redaction.hpp
-//   9699    evidence/gateway_problems.hpp
-//   9787    serve/asked_requests.hpp
-//   9864    serve/operations.hpp
-//   9931    serve/served_models.hpp
-//   9971    serve/gateway_state.hpp
-//  10029    serve/served_request.hpp
-//  10196    serve/runner.hpp
-//  10258    serve/connection_loop.hpp
-//  10301    serve/request_checks.hpp
-//  10321    serve/tester_code.hpp
-//  10385    gateway/catalogue_entries.hpp
-//  10648    gateway/option_values.hpp
-//  10706    gateway/sweep_run.hpp
-//  10729    document/script_reader.hpp
-//  10929    document/script_files.hpp
-//  10947    document/script_sections.hpp
-//  11112    document/script_values.hpp
-//  11278    core/calendar.cpp
-//  11359    core/clock.cpp
-//  11763    core/gate.cpp
-//  11973    core/json_reader.cpp
-//  12312    core/pattern.cpp
-//  12725    core/random.cpp
-//  12780    core/reporter.cpp
-//  12878    core/text.cpp
-//  13222    model/acceptance.cpp
-//  13281    model/checks.cpp
-//  13318    model/connection_fault.cpp
-//  13420    model/failure.cpp
-//  13566    model/fault.cpp
-//  13800    model/finding.cpp
-//  13834    model/hold.cpp
-//  13856    model/http_reply.cpp
-//  13922    model/pace.cpp
-//  14120    model/profile.cpp
-//  14298    model/range.cpp
-//  14328    model/received_request.cpp
-//  14396    model/reply.cpp
-//  14807    model/reply_checks.cpp
-//  14995    model/reply_template.cpp
-//  15166    model/sent_answer.cpp
-//  15194    model/sse_dialect.cpp
-//  15339    request/chat_fields.cpp
-//  15481    request/chat_messages.cpp
-//  15690    request/chat_reader.cpp
-//  16095    request/chat_request.cpp
-//  16179    request/embedding_request.cpp
-//  16267    keys/api_key.cpp
-//  16317    keys/key_store.cpp
-//  16814    keys/keys.cpp
-//  16878    keys/secrets.cpp
-//  17083    answer/bodies.cpp
-//  17156    answer/completion.cpp
-//  17382    answer/completion_events.cpp
-//  17578    answer/completion_json.cpp
-//  17795    answer/default_reply.cpp
-//  17992    answer/embeddings.cpp
-//  18109    answer/schema_checker.cpp
-//  18572    answer/schema_instance.cpp
-//  18945    answer/tokens.cpp
-//  19171    answer/words.cpp
-//  19232    script/chaos.cpp
-//  19372    script/chaos_rules.cpp
-//  19484    script/connection_faults.cpp
-//  19593    script/excerpts.cpp
-//  19655    script/field_matchers.cpp
-//  20064    script/forced_failures.cpp
-//  20168    script/hiding.cpp
-//  20284    script/json_comparison.cpp
-//  20370    script/matcher.cpp
-//  20624    script/matchers.cpp
-//  20975    script/scope.cpp
-//  21033    script/script.cpp
-//  21462    script/text_matchers.cpp
-//  21583    delivery/answer_log.cpp
-//  21753    delivery/delivery.cpp
-//  22217    delivery/faults_and_waits.cpp
-//  22490    delivery/framing.cpp
-//  22607    delivery/gzip.cpp
-//  22674    delivery/pace_schedule.cpp
-//  22743    delivery/progress.cpp
-//  22794    delivery/write_queue.cpp
-//  22935    http/acceptor.cpp
-//  23043    http/compatibility.cpp
-//  23152    http/connection.cpp
-//  23733    http/poller.cpp
-//  23901    http/reactor.cpp
-//  24164    http/request_reader.cpp
-//  24615    http/response.cpp
-//  24696    http/server.cpp
-//  25103    http/sockets.cpp
-//  25605    http/turned_away.cpp
-//  25689    http/workers.cpp
-//  25802    evidence/diagnosis.cpp
-//  26021    evidence/evidence_json.cpp
-//  26403    evidence/exchange.cpp
-//  26701    evidence/gateway_problems.cpp
-//  27148    evidence/journal.cpp
-//  27306    evidence/kept_problems.cpp
-//  27416    evidence/notes.cpp
-//  27516    evidence/record.cpp
-//  27976    evidence/redaction.cpp
-//  28116    evidence/redirects.cpp
-//  28219    evidence/retries.cpp
-//  28600    evidence/review.cpp
-//  28981    evidence/told_in_body.cpp
-//  29078    evidence/verification.cpp
-//  29195    serve/asked_requests.cpp
-//  29262    serve/chat_judge.cpp
-//  29575    serve/connection_loop.cpp
-//  29736    serve/cross_origin.cpp
-//  29779    serve/delivery_report.cpp
-//  29868    serve/gateway_state.cpp
-//  29904    serve/judge.cpp
-//  30131    serve/limits.cpp
-//  30228    serve/operations.cpp
-//  30450    serve/profile_headers.cpp
-//  30491    serve/reply_answer.cpp
-//  30632    serve/request_checks.cpp
-//  30706    serve/runner.cpp
-//  30967    serve/served_models.cpp
-//  31045    serve/served_request.cpp
-//  31113    gateway/catalogue.cpp
-//  31526    gateway/catalogue_chunks.cpp
-//  31814    gateway/catalogue_delivery.cpp
-//  31966    gateway/catalogue_entries.cpp
-//  32195    gateway/catalogue_failures.cpp
-//  32476    gateway/catalogue_framing.cpp
-//  32660    gateway/catalogue_tool_calls.cpp
-//  32859    gateway/chat_script.cpp
-//  33008    gateway/gateway.cpp
-//  33298    gateway/mishaps.cpp
-//  33636    gateway/options.cpp
-//  33789    gateway/sweep.cpp
-//  34204    document/scenario_files.cpp
-//  34342    document/script_document.cpp
-//  34733    document/script_faults.cpp
-//  35019    document/script_files.cpp
-//  35163    document/script_gateway.cpp
-//  35466    document/script_matchers.cpp
-//  35758    document/script_objects.cpp
-//  35918    document/script_reader.cpp
-//  36366    document/script_references.cpp
-//  36682    document/script_replies.cpp
-//  37074    document/script_schema.cpp
-//  37206    document/script_sections.cpp
-//  37752    document/script_values.cpp
-//  38144  Adapters
-//  38161    adapters/catch2.hpp
-//  38315    adapters/doctest.hpp
-//  38475    adapters/gtest.hpp
+//   6834    script/script.hpp
+//   7092    script/chaos_plan.hpp
+//   7134    script/chaos_rules.hpp
+//   7208    script/connection_faults.hpp
+//   7262    script/forced_failures.hpp
+//   7304    script/field_matchers.hpp
+//   7378    script/hiding.hpp
+//   7417    script/excerpts.hpp
+//   7441    script/json_comparison.hpp
+//   7467    delivery/answer_log.hpp
+//   7576    delivery/gzip.hpp
+//   7601    delivery/framing.hpp
+//   7650    delivery/outlet.hpp
+//   7697    delivery/pace_schedule.hpp
+//   7739    delivery/progress.hpp
+//   7789    delivery/waits.hpp
+//   7865    delivery/write_queue.hpp
+//   7960    delivery/delivery.hpp
+//   8226    http/exchange_observer.hpp
+//   8260    http/sockets.hpp
+//   8380    http/wakes.hpp
+//   8449    http/connection.hpp
+//   8716    http/request_reader.hpp
+//   8840    http/server.hpp
+//   8900    http/response.hpp
+//   8915    http/turned_away.hpp
+//   8963    http/workers.hpp
+//   9019    http/acceptor.hpp
+//   9062    http/poller.hpp
+//   9115    http/reactor.hpp
+//   9221    evidence/kept_problems.hpp
+//   9284    evidence/record.hpp
+//   9522    evidence/gateway_parts.hpp
+//   9540    evidence/review_parts.hpp
+//   9601    evidence/diagnosis.hpp
+//   9663    evidence/redaction.hpp
+//   9683    evidence/gateway_problems.hpp
+//   9771    serve/asked_requests.hpp
+//   9848    serve/operations.hpp
+//   9915    serve/served_models.hpp
+//   9955    serve/gateway_state.hpp
+//  10013    serve/served_request.hpp
+//  10180    serve/runner.hpp
+//  10242    serve/connection_loop.hpp
+//  10285    serve/request_checks.hpp
+//  10305    serve/tester_code.hpp
+//  10369    gateway/catalogue_entries.hpp
+//  10632    gateway/option_values.hpp
+//  10690    gateway/sweep_run.hpp
+//  10713    document/script_reader.hpp
+//  10913    document/script_files.hpp
+//  10931    document/script_sections.hpp
+//  11096    document/script_values.hpp
+//  11262    core/calendar.cpp
+//  11343    core/clock.cpp
+//  11747    core/gate.cpp
+//  11957    core/json_reader.cpp
+//  12296    core/pattern.cpp
+//  12709    core/random.cpp
+//  12764    core/reporter.cpp
+//  12862    core/text.cpp
+//  13206    model/acceptance.cpp
+//  13265    model/checks.cpp
+//  13302    model/connection_fault.cpp
+//  13404    model/failure.cpp
+//  13550    model/fault.cpp
+//  13784    model/finding.cpp
+//  13818    model/hold.cpp
+//  13840    model/http_reply.cpp
+//  13906    model/pace.cpp
+//  14104    model/profile.cpp
+//  14282    model/range.cpp
+//  14312    model/received_request.cpp
+//  14380    model/reply.cpp
+//  14791    model/reply_checks.cpp
+//  14979    model/reply_template.cpp
+//  15150    model/sent_answer.cpp
+//  15178    model/sse_dialect.cpp
+//  15323    request/chat_fields.cpp
+//  15465    request/chat_messages.cpp
+//  15674    request/chat_reader.cpp
+//  16079    request/chat_request.cpp
+//  16163    request/embedding_request.cpp
+//  16251    keys/api_key.cpp
+//  16301    keys/key_store.cpp
+//  16798    keys/keys.cpp
+//  16862    keys/secrets.cpp
+//  17067    answer/bodies.cpp
+//  17140    answer/completion.cpp
+//  17366    answer/completion_events.cpp
+//  17562    answer/completion_json.cpp
+//  17779    answer/default_reply.cpp
+//  17976    answer/embeddings.cpp
+//  18093    answer/schema_checker.cpp
+//  18556    answer/schema_instance.cpp
+//  18929    answer/tokens.cpp
+//  19155    answer/words.cpp
+//  19216    script/chaos.cpp
+//  19356    script/chaos_rules.cpp
+//  19468    script/connection_faults.cpp
+//  19577    script/excerpts.cpp
+//  19639    script/field_matchers.cpp
+//  20028    script/forced_failures.cpp
+//  20132    script/hiding.cpp
+//  20247    script/json_comparison.cpp
+//  20333    script/matcher.cpp
+//  20576    script/matchers.cpp
+//  20927    script/scope.cpp
+//  20985    script/script.cpp
+//  21414    script/text_matchers.cpp
+//  21535    delivery/answer_log.cpp
+//  21705    delivery/delivery.cpp
+//  22169    delivery/faults_and_waits.cpp
+//  22442    delivery/framing.cpp
+//  22559    delivery/gzip.cpp
+//  22626    delivery/pace_schedule.cpp
+//  22695    delivery/progress.cpp
+//  22746    delivery/write_queue.cpp
+//  22887    http/acceptor.cpp
+//  22995    http/compatibility.cpp
+//  23104    http/connection.cpp
+//  23685    http/poller.cpp
+//  23853    http/reactor.cpp
+//  24116    http/request_reader.cpp
+//  24567    http/response.cpp
+//  24648    http/server.cpp
+//  25055    http/sockets.cpp
+//  25557    http/turned_away.cpp
+//  25641    http/workers.cpp
+//  25754    evidence/diagnosis.cpp
+//  25973    evidence/evidence_json.cpp
+//  26355    evidence/exchange.cpp
+//  26653    evidence/gateway_problems.cpp
+//  27100    evidence/journal.cpp
+//  27258    evidence/kept_problems.cpp
+//  27368    evidence/notes.cpp
+//  27468    evidence/record.cpp
+//  27928    evidence/redaction.cpp
+//  28068    evidence/redirects.cpp
+//  28171    evidence/retries.cpp
+//  28552    evidence/review.cpp
+//  28933    evidence/told_in_body.cpp
+//  29030    evidence/verification.cpp
+//  29147    serve/asked_requests.cpp
+//  29214    serve/chat_judge.cpp
+//  29527    serve/connection_loop.cpp
+//  29688    serve/cross_origin.cpp
+//  29731    serve/delivery_report.cpp
+//  29820    serve/gateway_state.cpp
+//  29856    serve/judge.cpp
+//  30083    serve/limits.cpp
+//  30180    serve/operations.cpp
+//  30402    serve/profile_headers.cpp
+//  30443    serve/reply_answer.cpp
+//  30584    serve/request_checks.cpp
+//  30658    serve/runner.cpp
+//  30919    serve/served_models.cpp
+//  30997    serve/served_request.cpp
+//  31065    gateway/catalogue.cpp
+//  31478    gateway/catalogue_chunks.cpp
+//  31766    gateway/catalogue_delivery.cpp
+//  31918    gateway/catalogue_entries.cpp
+//  32147    gateway/catalogue_failures.cpp
+//  32428    gateway/catalogue_framing.cpp
+//  32612    gateway/catalogue_tool_calls.cpp
+//  32811    gateway/chat_script.cpp
+//  32960    gateway/gateway.cpp
+//  33250    gateway/mishaps.cpp
+//  33588    gateway/options.cpp
+//  33741    gateway/sweep.cpp
+//  34156    document/scenario_files.cpp
+//  34294    document/script_document.cpp
+//  34685    document/script_faults.cpp
+//  34971    document/script_files.cpp
+//  35115    document/script_gateway.cpp
+//  35418    document/script_matchers.cpp
+//  35710    document/script_objects.cpp
+//  35870    document/script_reader.cpp
+//  36318    document/script_references.cpp
+//  36634    document/script_replies.cpp
+//  37026    document/script_schema.cpp
+//  37158    document/script_sections.cpp
+//  37704    document/script_values.cpp
+//  38096  Adapters
+//  38113    adapters/catch2.hpp
+//  38267    adapters/doctest.hpp
+//  38427    adapters/gtest.hpp
