@@ -5712,6 +5712,8 @@ namespace reply_check {
 
 /// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
+/// Returns the reply, for a setter to copy, and throws in the same way.
+const Reply& completion(const Reply& reply, const char* what);
 /// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
 std::string json_text_of(const Json& value, const std::string& what);
@@ -5732,13 +5734,7 @@ bool says_something(const Json& event);
 /// Returns why the fault can never happen in such a reply; empty if it can.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
-}}}  // namespace mock_gateway::detail
-
-// ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
-
-// Replies with values of the request: Reply::templated.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+// Replies with values of the request: Reply::templated. The code is in `reply_template.cpp`.
 
 struct TemplateFacts {
   std::string last_user_text;
@@ -14547,10 +14543,8 @@ MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string 
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  changed.edit().interleaved = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "interleaved tool calls"), &detail::ReplyData::interleaved,
+                      true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
@@ -14568,10 +14562,8 @@ MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  changed.edit().finish_in_last_chunk = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "finish_reason in its last chunk"),
+                      &detail::ReplyData::finish_in_last_chunk, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
@@ -14579,38 +14571,33 @@ MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t 
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage = usage;
   changed.edit().usage_json.reset();
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage.reset();
   changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
   changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
   return changed;
@@ -14625,25 +14612,18 @@ MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "model");
-  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "model"), &detail::ReplyData::model,
+                      detail::require_utf8(std::move(id), "model of a reply"));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::templated() const {
-  Reply changed = *this;
-  if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
+  if (!data_->raw) detail::reply_check::completion(*this, "template");
   detail::require_template(*data_);
-  changed.edit().templated = true;
-  return changed;
+  return detail::with(*this, &detail::ReplyData::templated, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "verbatim text");
-  changed.edit().verbatim = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "verbatim text"), &detail::ReplyData::verbatim, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const {
@@ -14669,9 +14649,7 @@ MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value)
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const {
-  Reply changed = *this;
-  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return changed;
+  return detail::with(*this, &detail::ReplyData::early_hints, mock_gateway::early_hints(fields).bytes());
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
@@ -14683,10 +14661,8 @@ MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const { return pac
 MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
 MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
-  Reply changed = *this;
   detail::reply_check::require_paceable(*data_, pace);
-  changed.edit().pace = pace.or_else(data_->pace);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::pace, pace.or_else(data_->pace));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
@@ -14706,39 +14682,29 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
-  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent unchanged");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  changed.edit().sse = std::move(dialect);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::each_event, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
-  Reply changed = *this;
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  changed.edit().writes = {Writes::Kind::sliced, bytes};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::sliced, bytes});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::together, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::together, 0});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
-  Reply changed = *this;
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  changed.edit().writes = {Writes::Kind::split, byte};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
 }
 
 MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
@@ -14805,6 +14771,11 @@ MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* w
   if (data.chunks) {
     throw GatewayError(std::string("chunks have no ") + what + "; they are sent unchanged: write it into them");
   }
+}
+
+MOCK_GATEWAY_INLINE const Reply& completion(const Reply& reply, const char* what) {
+  require_completion(Access::data(reply), what);
+  return reply;
 }
 
 MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
@@ -38614,210 +38585,209 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5592    model/dialect_rows.hpp
 //   5629    model/finding_kinds.hpp
 //   5706    model/reply_checks.hpp
-//   5737    model/reply_template.hpp
-//   5759    request/embedding_request.hpp
-//   5783    request/chat_parser.hpp
-//   5800    request/chat_fields.hpp
-//   5848    request/chat_reader.hpp
-//   5943    keys/secrets.hpp
-//   5987    keys/key_store.hpp
-//   6194    answer/bodies.hpp
-//   6222    answer/events.hpp
-//   6280    answer/tokens.hpp
-//   6351    answer/completion.hpp
-//   6440    answer/completion_json.hpp
-//   6476    answer/completion_events.hpp
-//   6537    answer/words.hpp
-//   6552    answer/default_reply.hpp
-//   6567    answer/schema_instance.hpp
-//   6588    answer/embeddings.hpp
-//   6604    answer/schema_checker.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7092    script/chaos_plan.hpp
-//   7134    script/chaos_rules.hpp
-//   7208    script/connection_faults.hpp
-//   7262    script/forced_failures.hpp
-//   7304    script/field_matchers.hpp
-//   7378    script/hiding.hpp
-//   7417    script/excerpts.hpp
-//   7441    script/json_comparison.hpp
-//   7467    delivery/answer_log.hpp
-//   7576    delivery/gzip.hpp
-//   7601    delivery/framing.hpp
-//   7650    delivery/outlet.hpp
-//   7697    delivery/pace_schedule.hpp
-//   7739    delivery/progress.hpp
-//   7789    delivery/waits.hpp
-//   7865    delivery/write_queue.hpp
-//   7960    delivery/delivery.hpp
-//   8226    http/exchange_observer.hpp
-//   8260    http/sockets.hpp
-//   8380    http/wakes.hpp
-//   8449    http/connection.hpp
-//   8716    http/request_reader.hpp
-//   8840    http/server.hpp
-//   8900    http/response.hpp
-//   8915    http/turned_away.hpp
-//   8963    http/workers.hpp
-//   9019    http/acceptor.hpp
-//   9062    http/poller.hpp
-//   9115    http/reactor.hpp
-//   9221    evidence/kept_problems.hpp
-//   9284    evidence/record.hpp
-//   9522    evidence/gateway_parts.hpp
-//   9540    evidence/review_parts.hpp
-//   9601    evidence/diagnosis.hpp
-//   9663    evidence/redaction.hpp
-//   9683    evidence/gateway_problems.hpp
-//   9771    serve/asked_requests.hpp
-//   9848    serve/operations.hpp
-//   9915    serve/served_models.hpp
-//   9955    serve/gateway_state.hpp
-//  10013    serve/served_request.hpp
-//  10180    serve/runner.hpp
-//  10242    serve/connection_loop.hpp
-//  10285    serve/request_checks.hpp
-//  10305    serve/tester_code.hpp
-//  10369    gateway/catalogue_entries.hpp
-//  10632    gateway/option_values.hpp
-//  10690    gateway/sweep_run.hpp
-//  10713    document/script_reader.hpp
-//  10913    document/script_files.hpp
-//  10931    document/script_sections.hpp
-//  11096    document/script_values.hpp
-//  11262    core/calendar.cpp
-//  11343    core/clock.cpp
-//  11747    core/gate.cpp
-//  11957    core/json_reader.cpp
-//  12296    core/pattern.cpp
-//  12709    core/random.cpp
-//  12764    core/reporter.cpp
-//  12862    core/text.cpp
-//  13206    model/acceptance.cpp
-//  13265    model/checks.cpp
-//  13302    model/connection_fault.cpp
-//  13404    model/failure.cpp
-//  13550    model/fault.cpp
-//  13784    model/finding.cpp
-//  13818    model/hold.cpp
-//  13840    model/http_reply.cpp
-//  13906    model/pace.cpp
-//  14104    model/profile.cpp
-//  14282    model/range.cpp
-//  14312    model/received_request.cpp
-//  14380    model/reply.cpp
-//  14791    model/reply_checks.cpp
-//  14979    model/reply_template.cpp
-//  15150    model/sent_answer.cpp
-//  15178    model/sse_dialect.cpp
-//  15323    request/chat_fields.cpp
-//  15465    request/chat_messages.cpp
-//  15674    request/chat_reader.cpp
-//  16079    request/chat_request.cpp
-//  16163    request/embedding_request.cpp
-//  16251    keys/api_key.cpp
-//  16301    keys/key_store.cpp
-//  16798    keys/keys.cpp
-//  16862    keys/secrets.cpp
-//  17067    answer/bodies.cpp
-//  17140    answer/completion.cpp
-//  17366    answer/completion_events.cpp
-//  17562    answer/completion_json.cpp
-//  17779    answer/default_reply.cpp
-//  17976    answer/embeddings.cpp
-//  18093    answer/schema_checker.cpp
-//  18556    answer/schema_instance.cpp
-//  18929    answer/tokens.cpp
-//  19155    answer/words.cpp
-//  19216    script/chaos.cpp
-//  19356    script/chaos_rules.cpp
-//  19468    script/connection_faults.cpp
-//  19577    script/excerpts.cpp
-//  19639    script/field_matchers.cpp
-//  20028    script/forced_failures.cpp
-//  20132    script/hiding.cpp
-//  20247    script/json_comparison.cpp
-//  20333    script/matcher.cpp
-//  20576    script/matchers.cpp
-//  20927    script/scope.cpp
-//  20985    script/script.cpp
-//  21414    script/text_matchers.cpp
-//  21535    delivery/answer_log.cpp
-//  21705    delivery/delivery.cpp
-//  22169    delivery/faults_and_waits.cpp
-//  22442    delivery/framing.cpp
-//  22559    delivery/gzip.cpp
-//  22626    delivery/pace_schedule.cpp
-//  22695    delivery/progress.cpp
-//  22746    delivery/write_queue.cpp
-//  22887    http/acceptor.cpp
-//  22995    http/compatibility.cpp
-//  23104    http/connection.cpp
-//  23685    http/poller.cpp
-//  23853    http/reactor.cpp
-//  24116    http/request_reader.cpp
-//  24567    http/response.cpp
-//  24648    http/server.cpp
-//  25055    http/sockets.cpp
-//  25557    http/turned_away.cpp
-//  25641    http/workers.cpp
-//  25754    evidence/diagnosis.cpp
-//  25973    evidence/evidence_json.cpp
-//  26355    evidence/exchange.cpp
-//  26653    evidence/gateway_problems.cpp
-//  27100    evidence/journal.cpp
-//  27258    evidence/kept_problems.cpp
-//  27368    evidence/notes.cpp
-//  27468    evidence/record.cpp
-//  27928    evidence/redaction.cpp
-//  28068    evidence/redirects.cpp
-//  28171    evidence/retries.cpp
-//  28552    evidence/review.cpp
-//  28933    evidence/told_in_body.cpp
-//  29030    evidence/verification.cpp
-//  29147    serve/asked_requests.cpp
-//  29214    serve/chat_judge.cpp
-//  29527    serve/connection_loop.cpp
-//  29688    serve/cross_origin.cpp
-//  29731    serve/delivery_report.cpp
-//  29820    serve/gateway_state.cpp
-//  29856    serve/judge.cpp
-//  30083    serve/limits.cpp
-//  30180    serve/operations.cpp
-//  30402    serve/profile_headers.cpp
-//  30443    serve/reply_answer.cpp
-//  30584    serve/request_checks.cpp
-//  30658    serve/runner.cpp
-//  30919    serve/served_models.cpp
-//  30997    serve/served_request.cpp
-//  31065    gateway/catalogue.cpp
-//  31478    gateway/catalogue_chunks.cpp
-//  31766    gateway/catalogue_delivery.cpp
-//  31918    gateway/catalogue_entries.cpp
-//  32147    gateway/catalogue_failures.cpp
-//  32428    gateway/catalogue_framing.cpp
-//  32612    gateway/catalogue_tool_calls.cpp
-//  32811    gateway/chat_script.cpp
-//  32960    gateway/gateway.cpp
-//  33250    gateway/mishaps.cpp
-//  33588    gateway/options.cpp
-//  33741    gateway/sweep.cpp
-//  34156    document/scenario_files.cpp
-//  34294    document/script_document.cpp
-//  34685    document/script_faults.cpp
-//  34971    document/script_files.cpp
-//  35115    document/script_gateway.cpp
-//  35418    document/script_matchers.cpp
-//  35710    document/script_objects.cpp
-//  35870    document/script_reader.cpp
-//  36318    document/script_references.cpp
-//  36634    document/script_replies.cpp
-//  37026    document/script_schema.cpp
-//  37158    document/script_sections.cpp
-//  37704    document/script_values.cpp
-//  38096  Adapters
-//  38113    adapters/catch2.hpp
-//  38267    adapters/doctest.hpp
-//  38427    adapters/gtest.hpp
+//   5755    request/embedding_request.hpp
+//   5779    request/chat_parser.hpp
+//   5796    request/chat_fields.hpp
+//   5844    request/chat_reader.hpp
+//   5939    keys/secrets.hpp
+//   5983    keys/key_store.hpp
+//   6190    answer/bodies.hpp
+//   6218    answer/events.hpp
+//   6276    answer/tokens.hpp
+//   6347    answer/completion.hpp
+//   6436    answer/completion_json.hpp
+//   6472    answer/completion_events.hpp
+//   6533    answer/words.hpp
+//   6548    answer/default_reply.hpp
+//   6563    answer/schema_instance.hpp
+//   6584    answer/embeddings.hpp
+//   6600    answer/schema_checker.hpp
+//   6690    answer/occurrences.hpp
+//   6725    script/matcher_node.hpp
+//   6830    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7300    script/field_matchers.hpp
+//   7374    script/hiding.hpp
+//   7413    script/excerpts.hpp
+//   7437    script/json_comparison.hpp
+//   7463    delivery/answer_log.hpp
+//   7572    delivery/gzip.hpp
+//   7597    delivery/framing.hpp
+//   7646    delivery/outlet.hpp
+//   7693    delivery/pace_schedule.hpp
+//   7735    delivery/progress.hpp
+//   7785    delivery/waits.hpp
+//   7861    delivery/write_queue.hpp
+//   7956    delivery/delivery.hpp
+//   8222    http/exchange_observer.hpp
+//   8256    http/sockets.hpp
+//   8376    http/wakes.hpp
+//   8445    http/connection.hpp
+//   8712    http/request_reader.hpp
+//   8836    http/server.hpp
+//   8896    http/response.hpp
+//   8911    http/turned_away.hpp
+//   8959    http/workers.hpp
+//   9015    http/acceptor.hpp
+//   9058    http/poller.hpp
+//   9111    http/reactor.hpp
+//   9217    evidence/kept_problems.hpp
+//   9280    evidence/record.hpp
+//   9518    evidence/gateway_parts.hpp
+//   9536    evidence/review_parts.hpp
+//   9597    evidence/diagnosis.hpp
+//   9659    evidence/redaction.hpp
+//   9679    evidence/gateway_problems.hpp
+//   9767    serve/asked_requests.hpp
+//   9844    serve/operations.hpp
+//   9911    serve/served_models.hpp
+//   9951    serve/gateway_state.hpp
+//  10009    serve/served_request.hpp
+//  10176    serve/runner.hpp
+//  10238    serve/connection_loop.hpp
+//  10281    serve/request_checks.hpp
+//  10301    serve/tester_code.hpp
+//  10365    gateway/catalogue_entries.hpp
+//  10628    gateway/option_values.hpp
+//  10686    gateway/sweep_run.hpp
+//  10709    document/script_reader.hpp
+//  10909    document/script_files.hpp
+//  10927    document/script_sections.hpp
+//  11092    document/script_values.hpp
+//  11258    core/calendar.cpp
+//  11339    core/clock.cpp
+//  11743    core/gate.cpp
+//  11953    core/json_reader.cpp
+//  12292    core/pattern.cpp
+//  12705    core/random.cpp
+//  12760    core/reporter.cpp
+//  12858    core/text.cpp
+//  13202    model/acceptance.cpp
+//  13261    model/checks.cpp
+//  13298    model/connection_fault.cpp
+//  13400    model/failure.cpp
+//  13546    model/fault.cpp
+//  13780    model/finding.cpp
+//  13814    model/hold.cpp
+//  13836    model/http_reply.cpp
+//  13902    model/pace.cpp
+//  14100    model/profile.cpp
+//  14278    model/range.cpp
+//  14308    model/received_request.cpp
+//  14376    model/reply.cpp
+//  14757    model/reply_checks.cpp
+//  14950    model/reply_template.cpp
+//  15121    model/sent_answer.cpp
+//  15149    model/sse_dialect.cpp
+//  15294    request/chat_fields.cpp
+//  15436    request/chat_messages.cpp
+//  15645    request/chat_reader.cpp
+//  16050    request/chat_request.cpp
+//  16134    request/embedding_request.cpp
+//  16222    keys/api_key.cpp
+//  16272    keys/key_store.cpp
+//  16769    keys/keys.cpp
+//  16833    keys/secrets.cpp
+//  17038    answer/bodies.cpp
+//  17111    answer/completion.cpp
+//  17337    answer/completion_events.cpp
+//  17533    answer/completion_json.cpp
+//  17750    answer/default_reply.cpp
+//  17947    answer/embeddings.cpp
+//  18064    answer/schema_checker.cpp
+//  18527    answer/schema_instance.cpp
+//  18900    answer/tokens.cpp
+//  19126    answer/words.cpp
+//  19187    script/chaos.cpp
+//  19327    script/chaos_rules.cpp
+//  19439    script/connection_faults.cpp
+//  19548    script/excerpts.cpp
+//  19610    script/field_matchers.cpp
+//  19999    script/forced_failures.cpp
+//  20103    script/hiding.cpp
+//  20218    script/json_comparison.cpp
+//  20304    script/matcher.cpp
+//  20547    script/matchers.cpp
+//  20898    script/scope.cpp
+//  20956    script/script.cpp
+//  21385    script/text_matchers.cpp
+//  21506    delivery/answer_log.cpp
+//  21676    delivery/delivery.cpp
+//  22140    delivery/faults_and_waits.cpp
+//  22413    delivery/framing.cpp
+//  22530    delivery/gzip.cpp
+//  22597    delivery/pace_schedule.cpp
+//  22666    delivery/progress.cpp
+//  22717    delivery/write_queue.cpp
+//  22858    http/acceptor.cpp
+//  22966    http/compatibility.cpp
+//  23075    http/connection.cpp
+//  23656    http/poller.cpp
+//  23824    http/reactor.cpp
+//  24087    http/request_reader.cpp
+//  24538    http/response.cpp
+//  24619    http/server.cpp
+//  25026    http/sockets.cpp
+//  25528    http/turned_away.cpp
+//  25612    http/workers.cpp
+//  25725    evidence/diagnosis.cpp
+//  25944    evidence/evidence_json.cpp
+//  26326    evidence/exchange.cpp
+//  26624    evidence/gateway_problems.cpp
+//  27071    evidence/journal.cpp
+//  27229    evidence/kept_problems.cpp
+//  27339    evidence/notes.cpp
+//  27439    evidence/record.cpp
+//  27899    evidence/redaction.cpp
+//  28039    evidence/redirects.cpp
+//  28142    evidence/retries.cpp
+//  28523    evidence/review.cpp
+//  28904    evidence/told_in_body.cpp
+//  29001    evidence/verification.cpp
+//  29118    serve/asked_requests.cpp
+//  29185    serve/chat_judge.cpp
+//  29498    serve/connection_loop.cpp
+//  29659    serve/cross_origin.cpp
+//  29702    serve/delivery_report.cpp
+//  29791    serve/gateway_state.cpp
+//  29827    serve/judge.cpp
+//  30054    serve/limits.cpp
+//  30151    serve/operations.cpp
+//  30373    serve/profile_headers.cpp
+//  30414    serve/reply_answer.cpp
+//  30555    serve/request_checks.cpp
+//  30629    serve/runner.cpp
+//  30890    serve/served_models.cpp
+//  30968    serve/served_request.cpp
+//  31036    gateway/catalogue.cpp
+//  31449    gateway/catalogue_chunks.cpp
+//  31737    gateway/catalogue_delivery.cpp
+//  31889    gateway/catalogue_entries.cpp
+//  32118    gateway/catalogue_failures.cpp
+//  32399    gateway/catalogue_framing.cpp
+//  32583    gateway/catalogue_tool_calls.cpp
+//  32782    gateway/chat_script.cpp
+//  32931    gateway/gateway.cpp
+//  33221    gateway/mishaps.cpp
+//  33559    gateway/options.cpp
+//  33712    gateway/sweep.cpp
+//  34127    document/scenario_files.cpp
+//  34265    document/script_document.cpp
+//  34656    document/script_faults.cpp
+//  34942    document/script_files.cpp
+//  35086    document/script_gateway.cpp
+//  35389    document/script_matchers.cpp
+//  35681    document/script_objects.cpp
+//  35841    document/script_reader.cpp
+//  36289    document/script_references.cpp
+//  36605    document/script_replies.cpp
+//  36997    document/script_schema.cpp
+//  37129    document/script_sections.cpp
+//  37675    document/script_values.cpp
+//  38067  Adapters
+//  38084    adapters/catch2.hpp
+//  38238    adapters/doctest.hpp
+//  38398    adapters/gtest.hpp

@@ -1,6 +1,6 @@
 // The placeholders of a template, their values, and how each value is escaped.
 
-#include "reply_template.hpp"
+#include "reply_checks.hpp"
 
 #include <algorithm>
 #include <cstdio>

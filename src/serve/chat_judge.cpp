@@ -19,7 +19,7 @@
 #include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
 #include "../model/finding_kinds.hpp"
-#include "../model/reply_template.hpp"
+#include "../model/reply_checks.hpp"
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
 #include "../script/chaos_plan.hpp"
