@@ -7002,12 +7002,15 @@ class Script {
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
+  enum class Purpose {
+    answer,
+    /// Changes nothing. A condition that depends on a function of the test does not hold.
+    forecast,
+  };
   /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
   /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply);
-  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
-  std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
+                               const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
@@ -7039,13 +7042,6 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  enum class Purpose {
-    answer,
-    /// Takes nothing and runs no function of the test.
-    forecast,
-  };
-  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply, Purpose purpose);
   /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
@@ -7270,9 +7266,8 @@ class ForcedFailures {
   /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  std::optional<Failure> take_for_operation(const Operation& operation);
-  std::optional<Failure> take_for_key(const std::string& id);
-  std::optional<Failure> take_for_model(const std::string& id);
+  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
     /// Empty: until cleared.
@@ -7287,8 +7282,6 @@ class ForcedFailures {
     Queued queued;
     std::uint64_t owner;
   };
-  template <class Applies>
-  std::optional<Failure> take(const Applies& applies);
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
@@ -20061,33 +20054,18 @@ MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
   changes_.note_for(forced_failures::key_of(scope));
 }
 
-template <class Applies>
-std::optional<Failure> ForcedFailures::take(const Applies& applies) {
+MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take(FailureScope::Kind kind, const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.queued.scope); });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    const FailureScope& scope = entry.queued.scope;
+    if (scope.kind() == FailureScope::Kind::all) return kind == FailureScope::Kind::operation;
+    return scope.kind() == kind && scope.name() == name;
+  });
   if (found == entries_.end()) return std::nullopt;
   Queued& queued = found->queued;
   Failure failure = queued.failure;
   if (queued.left && --*queued.left == 0) entries_.erase(found);
   return failure;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
-  return take([&operation](const FailureScope& scope) {
-    return scope.kind() == FailureScope::Kind::all ||
-           (scope.kind() == FailureScope::Kind::operation && scope.name() == operation.to_string());
-  });
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::key && scope.name() == id; });
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
 MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued() const {
@@ -21191,17 +21169,6 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   }
   if (changed->stubs.size() == mounted_->stubs.size()) return;
   out = std::exchange(mounted_, std::move(changed));
-}
-
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
-                                             const std::function<bool()>& has_default_reply) {
-  return choose(call, in_progress, has_default_reply, Purpose::answer);
-}
-
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
-                                                   const std::function<bool()>& has_default_reply) {
-  MatcherInProgress in_progress;
-  return choose(call, in_progress, has_default_reply, Purpose::forecast);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -29216,7 +29183,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(served, served.chat->model)) return true;
-  const auto forced = served.gateway.failures.take_for_model(served.chat->model);
+  const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
 }
@@ -29849,7 +29816,8 @@ MOCK_GATEWAY_INLINE bool forced(ServedRequest& served, const std::optional<Failu
 }
 
 MOCK_GATEWAY_INLINE bool failure_of_operation(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
+  const std::string operation = served.route.operation.to_string();
+  return forced(served, served.gateway.failures.take(FailureScope::Kind::operation, operation));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
@@ -29875,7 +29843,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route,
 }
 
 MOCK_GATEWAY_INLINE bool failure_of_key(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
+  return forced(served, served.gateway.failures.take(FailureScope::Kind::key, served.presented.key.id));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -29965,7 +29933,7 @@ MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
-  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (checks::forced(served, gateway.failures.take(FailureScope::Kind::model, request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);
@@ -38605,189 +38573,189 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6690    answer/occurrences.hpp
 //   6725    script/matcher_node.hpp
 //   6830    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7300    script/field_matchers.hpp
-//   7374    script/hiding.hpp
-//   7413    script/excerpts.hpp
-//   7437    script/json_comparison.hpp
-//   7463    delivery/answer_log.hpp
-//   7572    delivery/gzip.hpp
-//   7597    delivery/framing.hpp
-//   7646    delivery/outlet.hpp
-//   7693    delivery/pace_schedule.hpp
-//   7735    delivery/progress.hpp
-//   7785    delivery/waits.hpp
-//   7861    delivery/write_queue.hpp
-//   7956    delivery/delivery.hpp
-//   8222    http/exchange_observer.hpp
-//   8256    http/sockets.hpp
-//   8376    http/wakes.hpp
-//   8445    http/connection.hpp
-//   8712    http/request_reader.hpp
-//   8836    http/server.hpp
-//   8896    http/response.hpp
-//   8911    http/turned_away.hpp
-//   8959    http/workers.hpp
-//   9015    http/acceptor.hpp
-//   9058    http/poller.hpp
-//   9111    http/reactor.hpp
-//   9217    evidence/kept_problems.hpp
-//   9280    evidence/record.hpp
-//   9518    evidence/gateway_parts.hpp
-//   9536    evidence/review_parts.hpp
-//   9597    evidence/diagnosis.hpp
-//   9659    evidence/redaction.hpp
-//   9679    evidence/gateway_problems.hpp
-//   9767    serve/asked_requests.hpp
-//   9844    serve/operations.hpp
-//   9911    serve/served_models.hpp
-//   9951    serve/gateway_state.hpp
-//  10009    serve/served_request.hpp
-//  10176    serve/runner.hpp
-//  10238    serve/connection_loop.hpp
-//  10281    serve/request_checks.hpp
-//  10301    serve/tester_code.hpp
-//  10365    gateway/catalogue_entries.hpp
-//  10628    gateway/option_values.hpp
-//  10686    gateway/sweep_run.hpp
-//  10709    document/script_reader.hpp
-//  10909    document/script_files.hpp
-//  10927    document/script_sections.hpp
-//  11092    document/script_values.hpp
-//  11258    core/calendar.cpp
-//  11339    core/clock.cpp
-//  11743    core/gate.cpp
-//  11953    core/json_reader.cpp
-//  12292    core/pattern.cpp
-//  12705    core/random.cpp
-//  12760    core/reporter.cpp
-//  12858    core/text.cpp
-//  13202    model/acceptance.cpp
-//  13261    model/checks.cpp
-//  13298    model/connection_fault.cpp
-//  13400    model/failure.cpp
-//  13546    model/fault.cpp
-//  13780    model/finding.cpp
-//  13814    model/hold.cpp
-//  13836    model/http_reply.cpp
-//  13902    model/pace.cpp
-//  14100    model/profile.cpp
-//  14278    model/range.cpp
-//  14308    model/received_request.cpp
-//  14376    model/reply.cpp
-//  14757    model/reply_checks.cpp
-//  14950    model/reply_template.cpp
-//  15121    model/sent_answer.cpp
-//  15149    model/sse_dialect.cpp
-//  15294    request/chat_fields.cpp
-//  15436    request/chat_messages.cpp
-//  15645    request/chat_reader.cpp
-//  16050    request/chat_request.cpp
-//  16134    request/embedding_request.cpp
-//  16222    keys/api_key.cpp
-//  16272    keys/key_store.cpp
-//  16769    keys/keys.cpp
-//  16833    keys/secrets.cpp
-//  17038    answer/bodies.cpp
-//  17111    answer/completion.cpp
-//  17337    answer/completion_events.cpp
-//  17533    answer/completion_json.cpp
-//  17750    answer/default_reply.cpp
-//  17947    answer/embeddings.cpp
-//  18064    answer/schema_checker.cpp
-//  18527    answer/schema_instance.cpp
-//  18900    answer/tokens.cpp
-//  19126    answer/words.cpp
-//  19187    script/chaos.cpp
-//  19327    script/chaos_rules.cpp
-//  19439    script/connection_faults.cpp
-//  19548    script/excerpts.cpp
-//  19610    script/field_matchers.cpp
-//  19999    script/forced_failures.cpp
-//  20103    script/hiding.cpp
-//  20218    script/json_comparison.cpp
-//  20304    script/matcher.cpp
-//  20547    script/matchers.cpp
-//  20898    script/scope.cpp
-//  20956    script/script.cpp
-//  21385    script/text_matchers.cpp
-//  21506    delivery/answer_log.cpp
-//  21676    delivery/delivery.cpp
-//  22140    delivery/faults_and_waits.cpp
-//  22413    delivery/framing.cpp
-//  22530    delivery/gzip.cpp
-//  22597    delivery/pace_schedule.cpp
-//  22666    delivery/progress.cpp
-//  22717    delivery/write_queue.cpp
-//  22858    http/acceptor.cpp
-//  22966    http/compatibility.cpp
-//  23075    http/connection.cpp
-//  23656    http/poller.cpp
-//  23824    http/reactor.cpp
-//  24087    http/request_reader.cpp
-//  24538    http/response.cpp
-//  24619    http/server.cpp
-//  25026    http/sockets.cpp
-//  25528    http/turned_away.cpp
-//  25612    http/workers.cpp
-//  25725    evidence/diagnosis.cpp
-//  25944    evidence/evidence_json.cpp
-//  26326    evidence/exchange.cpp
-//  26624    evidence/gateway_problems.cpp
-//  27071    evidence/journal.cpp
-//  27229    evidence/kept_problems.cpp
-//  27339    evidence/notes.cpp
-//  27439    evidence/record.cpp
-//  27899    evidence/redaction.cpp
-//  28039    evidence/redirects.cpp
-//  28142    evidence/retries.cpp
-//  28523    evidence/review.cpp
-//  28904    evidence/told_in_body.cpp
-//  29001    evidence/verification.cpp
-//  29118    serve/asked_requests.cpp
-//  29185    serve/chat_judge.cpp
-//  29498    serve/connection_loop.cpp
-//  29659    serve/cross_origin.cpp
-//  29702    serve/delivery_report.cpp
-//  29791    serve/gateway_state.cpp
-//  29827    serve/judge.cpp
-//  30054    serve/limits.cpp
-//  30151    serve/operations.cpp
-//  30373    serve/profile_headers.cpp
-//  30414    serve/reply_answer.cpp
-//  30555    serve/request_checks.cpp
-//  30629    serve/runner.cpp
-//  30890    serve/served_models.cpp
-//  30968    serve/served_request.cpp
-//  31036    gateway/catalogue.cpp
-//  31449    gateway/catalogue_chunks.cpp
-//  31737    gateway/catalogue_delivery.cpp
-//  31889    gateway/catalogue_entries.cpp
-//  32118    gateway/catalogue_failures.cpp
-//  32399    gateway/catalogue_framing.cpp
-//  32583    gateway/catalogue_tool_calls.cpp
-//  32782    gateway/chat_script.cpp
-//  32931    gateway/gateway.cpp
-//  33221    gateway/mishaps.cpp
-//  33559    gateway/options.cpp
-//  33712    gateway/sweep.cpp
-//  34127    document/scenario_files.cpp
-//  34265    document/script_document.cpp
-//  34656    document/script_faults.cpp
-//  34942    document/script_files.cpp
-//  35086    document/script_gateway.cpp
-//  35389    document/script_matchers.cpp
-//  35681    document/script_objects.cpp
-//  35841    document/script_reader.cpp
-//  36289    document/script_references.cpp
-//  36605    document/script_replies.cpp
-//  36997    document/script_schema.cpp
-//  37129    document/script_sections.cpp
-//  37675    document/script_values.cpp
-//  38067  Adapters
-//  38084    adapters/catch2.hpp
-//  38238    adapters/doctest.hpp
-//  38398    adapters/gtest.hpp
+//   7084    script/chaos_plan.hpp
+//   7126    script/chaos_rules.hpp
+//   7200    script/connection_faults.hpp
+//   7254    script/forced_failures.hpp
+//   7293    script/field_matchers.hpp
+//   7367    script/hiding.hpp
+//   7406    script/excerpts.hpp
+//   7430    script/json_comparison.hpp
+//   7456    delivery/answer_log.hpp
+//   7565    delivery/gzip.hpp
+//   7590    delivery/framing.hpp
+//   7639    delivery/outlet.hpp
+//   7686    delivery/pace_schedule.hpp
+//   7728    delivery/progress.hpp
+//   7778    delivery/waits.hpp
+//   7854    delivery/write_queue.hpp
+//   7949    delivery/delivery.hpp
+//   8215    http/exchange_observer.hpp
+//   8249    http/sockets.hpp
+//   8369    http/wakes.hpp
+//   8438    http/connection.hpp
+//   8705    http/request_reader.hpp
+//   8829    http/server.hpp
+//   8889    http/response.hpp
+//   8904    http/turned_away.hpp
+//   8952    http/workers.hpp
+//   9008    http/acceptor.hpp
+//   9051    http/poller.hpp
+//   9104    http/reactor.hpp
+//   9210    evidence/kept_problems.hpp
+//   9273    evidence/record.hpp
+//   9511    evidence/gateway_parts.hpp
+//   9529    evidence/review_parts.hpp
+//   9590    evidence/diagnosis.hpp
+//   9652    evidence/redaction.hpp
+//   9672    evidence/gateway_problems.hpp
+//   9760    serve/asked_requests.hpp
+//   9837    serve/operations.hpp
+//   9904    serve/served_models.hpp
+//   9944    serve/gateway_state.hpp
+//  10002    serve/served_request.hpp
+//  10169    serve/runner.hpp
+//  10231    serve/connection_loop.hpp
+//  10274    serve/request_checks.hpp
+//  10294    serve/tester_code.hpp
+//  10358    gateway/catalogue_entries.hpp
+//  10621    gateway/option_values.hpp
+//  10679    gateway/sweep_run.hpp
+//  10702    document/script_reader.hpp
+//  10902    document/script_files.hpp
+//  10920    document/script_sections.hpp
+//  11085    document/script_values.hpp
+//  11251    core/calendar.cpp
+//  11332    core/clock.cpp
+//  11736    core/gate.cpp
+//  11946    core/json_reader.cpp
+//  12285    core/pattern.cpp
+//  12698    core/random.cpp
+//  12753    core/reporter.cpp
+//  12851    core/text.cpp
+//  13195    model/acceptance.cpp
+//  13254    model/checks.cpp
+//  13291    model/connection_fault.cpp
+//  13393    model/failure.cpp
+//  13539    model/fault.cpp
+//  13773    model/finding.cpp
+//  13807    model/hold.cpp
+//  13829    model/http_reply.cpp
+//  13895    model/pace.cpp
+//  14093    model/profile.cpp
+//  14271    model/range.cpp
+//  14301    model/received_request.cpp
+//  14369    model/reply.cpp
+//  14750    model/reply_checks.cpp
+//  14943    model/reply_template.cpp
+//  15114    model/sent_answer.cpp
+//  15142    model/sse_dialect.cpp
+//  15287    request/chat_fields.cpp
+//  15429    request/chat_messages.cpp
+//  15638    request/chat_reader.cpp
+//  16043    request/chat_request.cpp
+//  16127    request/embedding_request.cpp
+//  16215    keys/api_key.cpp
+//  16265    keys/key_store.cpp
+//  16762    keys/keys.cpp
+//  16826    keys/secrets.cpp
+//  17031    answer/bodies.cpp
+//  17104    answer/completion.cpp
+//  17330    answer/completion_events.cpp
+//  17526    answer/completion_json.cpp
+//  17743    answer/default_reply.cpp
+//  17940    answer/embeddings.cpp
+//  18057    answer/schema_checker.cpp
+//  18520    answer/schema_instance.cpp
+//  18893    answer/tokens.cpp
+//  19119    answer/words.cpp
+//  19180    script/chaos.cpp
+//  19320    script/chaos_rules.cpp
+//  19432    script/connection_faults.cpp
+//  19541    script/excerpts.cpp
+//  19603    script/field_matchers.cpp
+//  19992    script/forced_failures.cpp
+//  20081    script/hiding.cpp
+//  20196    script/json_comparison.cpp
+//  20282    script/matcher.cpp
+//  20525    script/matchers.cpp
+//  20876    script/scope.cpp
+//  20934    script/script.cpp
+//  21352    script/text_matchers.cpp
+//  21473    delivery/answer_log.cpp
+//  21643    delivery/delivery.cpp
+//  22107    delivery/faults_and_waits.cpp
+//  22380    delivery/framing.cpp
+//  22497    delivery/gzip.cpp
+//  22564    delivery/pace_schedule.cpp
+//  22633    delivery/progress.cpp
+//  22684    delivery/write_queue.cpp
+//  22825    http/acceptor.cpp
+//  22933    http/compatibility.cpp
+//  23042    http/connection.cpp
+//  23623    http/poller.cpp
+//  23791    http/reactor.cpp
+//  24054    http/request_reader.cpp
+//  24505    http/response.cpp
+//  24586    http/server.cpp
+//  24993    http/sockets.cpp
+//  25495    http/turned_away.cpp
+//  25579    http/workers.cpp
+//  25692    evidence/diagnosis.cpp
+//  25911    evidence/evidence_json.cpp
+//  26293    evidence/exchange.cpp
+//  26591    evidence/gateway_problems.cpp
+//  27038    evidence/journal.cpp
+//  27196    evidence/kept_problems.cpp
+//  27306    evidence/notes.cpp
+//  27406    evidence/record.cpp
+//  27866    evidence/redaction.cpp
+//  28006    evidence/redirects.cpp
+//  28109    evidence/retries.cpp
+//  28490    evidence/review.cpp
+//  28871    evidence/told_in_body.cpp
+//  28968    evidence/verification.cpp
+//  29085    serve/asked_requests.cpp
+//  29152    serve/chat_judge.cpp
+//  29465    serve/connection_loop.cpp
+//  29626    serve/cross_origin.cpp
+//  29669    serve/delivery_report.cpp
+//  29758    serve/gateway_state.cpp
+//  29794    serve/judge.cpp
+//  30022    serve/limits.cpp
+//  30119    serve/operations.cpp
+//  30341    serve/profile_headers.cpp
+//  30382    serve/reply_answer.cpp
+//  30523    serve/request_checks.cpp
+//  30597    serve/runner.cpp
+//  30858    serve/served_models.cpp
+//  30936    serve/served_request.cpp
+//  31004    gateway/catalogue.cpp
+//  31417    gateway/catalogue_chunks.cpp
+//  31705    gateway/catalogue_delivery.cpp
+//  31857    gateway/catalogue_entries.cpp
+//  32086    gateway/catalogue_failures.cpp
+//  32367    gateway/catalogue_framing.cpp
+//  32551    gateway/catalogue_tool_calls.cpp
+//  32750    gateway/chat_script.cpp
+//  32899    gateway/gateway.cpp
+//  33189    gateway/mishaps.cpp
+//  33527    gateway/options.cpp
+//  33680    gateway/sweep.cpp
+//  34095    document/scenario_files.cpp
+//  34233    document/script_document.cpp
+//  34624    document/script_faults.cpp
+//  34910    document/script_files.cpp
+//  35054    document/script_gateway.cpp
+//  35357    document/script_matchers.cpp
+//  35649    document/script_objects.cpp
+//  35809    document/script_reader.cpp
+//  36257    document/script_references.cpp
+//  36573    document/script_replies.cpp
+//  36965    document/script_schema.cpp
+//  37097    document/script_sections.cpp
+//  37643    document/script_values.cpp
+//  38035  Adapters
+//  38052    adapters/catch2.hpp
+//  38206    adapters/doctest.hpp
+//  38366    adapters/gtest.hpp

@@ -250,17 +250,6 @@ void Script::remove(const Stubs& stubs) {
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
-                                             const std::function<bool()>& has_default_reply) {
-  return choose(call, in_progress, has_default_reply, Purpose::answer);
-}
-
-std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
-                                                   const std::function<bool()>& has_default_reply) {
-  MatcherInProgress in_progress;
-  return choose(call, in_progress, has_default_reply, Purpose::forecast);
-}
-
-std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
                                              const std::function<bool()>& has_default_reply, Purpose purpose) {
   std::optional<bool> known;
   const auto ask_once = [&] {

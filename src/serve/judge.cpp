@@ -41,7 +41,8 @@ bool forced(ServedRequest& served, const std::optional<Failure>& failure) {
 }
 
 bool failure_of_operation(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
+  const std::string operation = served.route.operation.to_string();
+  return forced(served, served.gateway.failures.take(FailureScope::Kind::operation, operation));
 }
 
 std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
@@ -67,7 +68,7 @@ std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) 
 }
 
 bool failure_of_key(ServedRequest& served) {
-  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
+  return forced(served, served.gateway.failures.take(FailureScope::Kind::key, served.presented.key.id));
 }
 
 std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -157,7 +158,7 @@ void embeddings(ServedRequest& served) {
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
-  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (checks::forced(served, gateway.failures.take(FailureScope::Kind::model, request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);
