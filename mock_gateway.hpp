@@ -6329,10 +6329,9 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
-  /// at most 12 bytes, because compact JSON has hardly any white space.
-  TokenizedText split_arguments(std::string json) const;
+  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
+  /// bytes, because compact JSON has hardly any white space.
+  TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
   /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
@@ -17155,7 +17154,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
     if (stopped || limits.tokens == 0) break;
     Random random = random_for(context.seed, index, choice.tool_calls.size());
     choice.tool_calls.push_back({call.id.empty() ? "call_" + random.alphanumeric(24) : call.id, call.name,
-                                 tokens.split_arguments(call.arguments), call.custom});
+                                 tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
   // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
@@ -17858,55 +17857,37 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
 
 /// Adds a number of bytes or parts, so that the following data is unambiguous.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
-  std::array<char, 24> text{};
-  char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
-  *end = ':';
-  return fingerprint({text.data(), static_cast<std::size_t>(end + 1 - text.data())}, basis);
+  return fingerprint(std::to_string(count) + ':', basis);
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
-  if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
-  if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
-  return scalar.dump();
-}
-
-/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
-class Pending {
- public:
-  Pending() { parts_.reserve(32); }
-
-  void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
-
-  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
-  std::uint64_t add_to(std::uint64_t hash) {
-    while (!parts_.empty()) {
-      const auto [name, value] = parts_.back();
-      parts_.pop_back();
-      if (name != nullptr) hash = fingerprint_of(*name, hash);
-      const char kind = static_cast<char>(value->type());
-      hash = fingerprint({&kind, 1}, hash);
-      if (value->is_string()) {
-        hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
-      } else if (!value->is_structured()) {
-        hash = fingerprint(text_of(*value), hash);
-      } else {
-        hash = add_count(value->size(), hash);
-        const auto first = static_cast<std::ptrdiff_t>(parts_.size());
-        for (auto part = value->begin(); part != value->end(); ++part)
-          push(value->is_object() ? &part.key() : nullptr, *part);
-        std::reverse(parts_.begin() + first, parts_.end());
-      }
+/// Adds a member and all values in it. Each begins with its type and size, so that different values differ. Not
+/// recursive, because clients choose the nesting.
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& member, const Json& content, std::uint64_t hash) {
+  std::vector<std::pair<const std::string*, const Json*>> parts = {{&member, &content}};  // the last is next
+  while (!parts.empty()) {
+    const auto [name, value] = parts.back();
+    parts.pop_back();
+    if (name != nullptr) hash = fingerprint_of(*name, hash);
+    const char kind = static_cast<char>(value->type());
+    hash = fingerprint({&kind, 1}, hash);
+    if (value->is_string()) {
+      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+    } else if (!value->is_structured()) {
+      hash = fingerprint(value->dump(), hash);
+    } else {
+      hash = add_count(value->size(), hash);
+      const auto first = static_cast<std::ptrdiff_t>(parts.size());
+      for (auto part = value->begin(); part != value->end(); ++part)
+        parts.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
+      std::reverse(parts.begin() + first, parts.end());
     }
-    return hash;
   }
-
- private:
-  std::vector<std::pair<const std::string*, const Json*>> parts_;
-};
+  return hash;
+}
 
 }  // namespace default_replies
 
@@ -17926,11 +17907,9 @@ MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_
 
 MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
-  default_replies::Pending pending;
   for (auto member = request.body.begin(); member != request.body.end(); ++member) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
-    pending.push(&member.key(), *member);
-    hash = pending.add_to(hash);
+    hash = default_replies::fingerprint_of(member.key(), *member, hash);
   }
   return hash;
 }
@@ -19082,14 +19061,9 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
 
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text) const {
+MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text, bool is_tool_arguments) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
-  return tokens::split_by(tokens::word_end, std::move(text));
-}
-
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split_arguments(std::string json) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(json));
-  return tokens::split_by(tokens::argument_end, std::move(json));
+  return tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, std::move(text));
 }
 
 MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
@@ -38562,200 +38536,200 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6190    answer/bodies.hpp
 //   6218    answer/events.hpp
 //   6276    answer/tokens.hpp
-//   6347    answer/completion.hpp
-//   6436    answer/completion_json.hpp
-//   6472    answer/completion_events.hpp
-//   6533    answer/words.hpp
-//   6548    answer/default_reply.hpp
-//   6563    answer/schema_instance.hpp
-//   6584    answer/embeddings.hpp
-//   6600    answer/schema_checker.hpp
-//   6690    answer/occurrences.hpp
-//   6725    script/matcher_node.hpp
-//   6830    script/script.hpp
-//   7084    script/chaos_plan.hpp
-//   7126    script/chaos_rules.hpp
-//   7200    script/connection_faults.hpp
-//   7254    script/forced_failures.hpp
-//   7293    script/field_matchers.hpp
-//   7367    script/hiding.hpp
-//   7406    script/excerpts.hpp
-//   7430    script/json_comparison.hpp
-//   7456    delivery/answer_log.hpp
-//   7565    delivery/gzip.hpp
-//   7590    delivery/framing.hpp
-//   7639    delivery/outlet.hpp
-//   7686    delivery/pace_schedule.hpp
-//   7728    delivery/progress.hpp
-//   7778    delivery/waits.hpp
-//   7854    delivery/write_queue.hpp
-//   7949    delivery/delivery.hpp
-//   8215    http/exchange_observer.hpp
-//   8249    http/sockets.hpp
-//   8369    http/wakes.hpp
-//   8438    http/connection.hpp
-//   8705    http/request_reader.hpp
-//   8829    http/server.hpp
-//   8889    http/response.hpp
-//   8904    http/turned_away.hpp
-//   8952    http/workers.hpp
-//   9008    http/acceptor.hpp
-//   9051    http/poller.hpp
-//   9104    http/reactor.hpp
-//   9210    evidence/kept_problems.hpp
-//   9273    evidence/record.hpp
-//   9511    evidence/gateway_parts.hpp
-//   9529    evidence/review_parts.hpp
-//   9590    evidence/diagnosis.hpp
-//   9652    evidence/redaction.hpp
-//   9672    evidence/gateway_problems.hpp
-//   9760    serve/asked_requests.hpp
-//   9837    serve/operations.hpp
-//   9904    serve/served_models.hpp
-//   9944    serve/gateway_state.hpp
-//  10002    serve/served_request.hpp
-//  10169    serve/runner.hpp
-//  10231    serve/connection_loop.hpp
-//  10274    serve/request_checks.hpp
-//  10294    serve/tester_code.hpp
-//  10358    gateway/catalogue_entries.hpp
-//  10621    gateway/option_values.hpp
-//  10679    gateway/sweep_run.hpp
-//  10702    document/script_reader.hpp
-//  10902    document/script_files.hpp
-//  10920    document/script_sections.hpp
-//  11085    document/script_values.hpp
-//  11251    core/calendar.cpp
-//  11332    core/clock.cpp
-//  11736    core/gate.cpp
-//  11946    core/json_reader.cpp
-//  12285    core/pattern.cpp
-//  12698    core/random.cpp
-//  12753    core/reporter.cpp
-//  12851    core/text.cpp
-//  13195    model/acceptance.cpp
-//  13254    model/checks.cpp
-//  13291    model/connection_fault.cpp
-//  13393    model/failure.cpp
-//  13539    model/fault.cpp
-//  13773    model/finding.cpp
-//  13807    model/hold.cpp
-//  13829    model/http_reply.cpp
-//  13895    model/pace.cpp
-//  14093    model/profile.cpp
-//  14271    model/range.cpp
-//  14301    model/received_request.cpp
-//  14369    model/reply.cpp
-//  14750    model/reply_checks.cpp
-//  14943    model/reply_template.cpp
-//  15114    model/sent_answer.cpp
-//  15142    model/sse_dialect.cpp
-//  15287    request/chat_fields.cpp
-//  15429    request/chat_messages.cpp
-//  15638    request/chat_reader.cpp
-//  16043    request/chat_request.cpp
-//  16127    request/embedding_request.cpp
-//  16215    keys/api_key.cpp
-//  16265    keys/key_store.cpp
-//  16762    keys/keys.cpp
-//  16826    keys/secrets.cpp
-//  17031    answer/bodies.cpp
-//  17104    answer/completion.cpp
-//  17330    answer/completion_events.cpp
-//  17526    answer/completion_json.cpp
-//  17743    answer/default_reply.cpp
-//  17940    answer/embeddings.cpp
-//  18057    answer/schema_checker.cpp
-//  18520    answer/schema_instance.cpp
-//  18893    answer/tokens.cpp
-//  19119    answer/words.cpp
-//  19180    script/chaos.cpp
-//  19320    script/chaos_rules.cpp
-//  19432    script/connection_faults.cpp
-//  19541    script/excerpts.cpp
-//  19603    script/field_matchers.cpp
-//  19992    script/forced_failures.cpp
-//  20081    script/hiding.cpp
-//  20196    script/json_comparison.cpp
-//  20282    script/matcher.cpp
-//  20525    script/matchers.cpp
-//  20876    script/scope.cpp
-//  20934    script/script.cpp
-//  21352    script/text_matchers.cpp
-//  21473    delivery/answer_log.cpp
-//  21643    delivery/delivery.cpp
-//  22107    delivery/faults_and_waits.cpp
-//  22380    delivery/framing.cpp
-//  22497    delivery/gzip.cpp
-//  22564    delivery/pace_schedule.cpp
-//  22633    delivery/progress.cpp
-//  22684    delivery/write_queue.cpp
-//  22825    http/acceptor.cpp
-//  22933    http/compatibility.cpp
-//  23042    http/connection.cpp
-//  23623    http/poller.cpp
-//  23791    http/reactor.cpp
-//  24054    http/request_reader.cpp
-//  24505    http/response.cpp
-//  24586    http/server.cpp
-//  24993    http/sockets.cpp
-//  25495    http/turned_away.cpp
-//  25579    http/workers.cpp
-//  25692    evidence/diagnosis.cpp
-//  25911    evidence/evidence_json.cpp
-//  26293    evidence/exchange.cpp
-//  26591    evidence/gateway_problems.cpp
-//  27038    evidence/journal.cpp
-//  27196    evidence/kept_problems.cpp
-//  27306    evidence/notes.cpp
-//  27406    evidence/record.cpp
-//  27866    evidence/redaction.cpp
-//  28006    evidence/redirects.cpp
-//  28109    evidence/retries.cpp
-//  28490    evidence/review.cpp
-//  28871    evidence/told_in_body.cpp
-//  28968    evidence/verification.cpp
-//  29085    serve/asked_requests.cpp
-//  29152    serve/chat_judge.cpp
-//  29465    serve/connection_loop.cpp
-//  29626    serve/cross_origin.cpp
-//  29669    serve/delivery_report.cpp
-//  29758    serve/gateway_state.cpp
-//  29794    serve/judge.cpp
-//  30022    serve/limits.cpp
-//  30119    serve/operations.cpp
-//  30341    serve/profile_headers.cpp
-//  30382    serve/reply_answer.cpp
-//  30523    serve/request_checks.cpp
-//  30597    serve/runner.cpp
-//  30858    serve/served_models.cpp
-//  30936    serve/served_request.cpp
-//  31004    gateway/catalogue.cpp
-//  31417    gateway/catalogue_chunks.cpp
-//  31705    gateway/catalogue_delivery.cpp
-//  31857    gateway/catalogue_entries.cpp
-//  32086    gateway/catalogue_failures.cpp
-//  32367    gateway/catalogue_framing.cpp
-//  32551    gateway/catalogue_tool_calls.cpp
-//  32750    gateway/chat_script.cpp
-//  32899    gateway/gateway.cpp
-//  33189    gateway/mishaps.cpp
-//  33527    gateway/options.cpp
-//  33680    gateway/sweep.cpp
-//  34095    document/scenario_files.cpp
-//  34233    document/script_document.cpp
-//  34624    document/script_faults.cpp
-//  34910    document/script_files.cpp
-//  35054    document/script_gateway.cpp
-//  35357    document/script_matchers.cpp
-//  35649    document/script_objects.cpp
-//  35809    document/script_reader.cpp
-//  36257    document/script_references.cpp
-//  36573    document/script_replies.cpp
-//  36965    document/script_schema.cpp
-//  37097    document/script_sections.cpp
-//  37643    document/script_values.cpp
-//  38035  Adapters
-//  38052    adapters/catch2.hpp
-//  38206    adapters/doctest.hpp
-//  38366    adapters/gtest.hpp
+//   6346    answer/completion.hpp
+//   6435    answer/completion_json.hpp
+//   6471    answer/completion_events.hpp
+//   6532    answer/words.hpp
+//   6547    answer/default_reply.hpp
+//   6562    answer/schema_instance.hpp
+//   6583    answer/embeddings.hpp
+//   6599    answer/schema_checker.hpp
+//   6689    answer/occurrences.hpp
+//   6724    script/matcher_node.hpp
+//   6829    script/script.hpp
+//   7083    script/chaos_plan.hpp
+//   7125    script/chaos_rules.hpp
+//   7199    script/connection_faults.hpp
+//   7253    script/forced_failures.hpp
+//   7292    script/field_matchers.hpp
+//   7366    script/hiding.hpp
+//   7405    script/excerpts.hpp
+//   7429    script/json_comparison.hpp
+//   7455    delivery/answer_log.hpp
+//   7564    delivery/gzip.hpp
+//   7589    delivery/framing.hpp
+//   7638    delivery/outlet.hpp
+//   7685    delivery/pace_schedule.hpp
+//   7727    delivery/progress.hpp
+//   7777    delivery/waits.hpp
+//   7853    delivery/write_queue.hpp
+//   7948    delivery/delivery.hpp
+//   8214    http/exchange_observer.hpp
+//   8248    http/sockets.hpp
+//   8368    http/wakes.hpp
+//   8437    http/connection.hpp
+//   8704    http/request_reader.hpp
+//   8828    http/server.hpp
+//   8888    http/response.hpp
+//   8903    http/turned_away.hpp
+//   8951    http/workers.hpp
+//   9007    http/acceptor.hpp
+//   9050    http/poller.hpp
+//   9103    http/reactor.hpp
+//   9209    evidence/kept_problems.hpp
+//   9272    evidence/record.hpp
+//   9510    evidence/gateway_parts.hpp
+//   9528    evidence/review_parts.hpp
+//   9589    evidence/diagnosis.hpp
+//   9651    evidence/redaction.hpp
+//   9671    evidence/gateway_problems.hpp
+//   9759    serve/asked_requests.hpp
+//   9836    serve/operations.hpp
+//   9903    serve/served_models.hpp
+//   9943    serve/gateway_state.hpp
+//  10001    serve/served_request.hpp
+//  10168    serve/runner.hpp
+//  10230    serve/connection_loop.hpp
+//  10273    serve/request_checks.hpp
+//  10293    serve/tester_code.hpp
+//  10357    gateway/catalogue_entries.hpp
+//  10620    gateway/option_values.hpp
+//  10678    gateway/sweep_run.hpp
+//  10701    document/script_reader.hpp
+//  10901    document/script_files.hpp
+//  10919    document/script_sections.hpp
+//  11084    document/script_values.hpp
+//  11250    core/calendar.cpp
+//  11331    core/clock.cpp
+//  11735    core/gate.cpp
+//  11945    core/json_reader.cpp
+//  12284    core/pattern.cpp
+//  12697    core/random.cpp
+//  12752    core/reporter.cpp
+//  12850    core/text.cpp
+//  13194    model/acceptance.cpp
+//  13253    model/checks.cpp
+//  13290    model/connection_fault.cpp
+//  13392    model/failure.cpp
+//  13538    model/fault.cpp
+//  13772    model/finding.cpp
+//  13806    model/hold.cpp
+//  13828    model/http_reply.cpp
+//  13894    model/pace.cpp
+//  14092    model/profile.cpp
+//  14270    model/range.cpp
+//  14300    model/received_request.cpp
+//  14368    model/reply.cpp
+//  14749    model/reply_checks.cpp
+//  14942    model/reply_template.cpp
+//  15113    model/sent_answer.cpp
+//  15141    model/sse_dialect.cpp
+//  15286    request/chat_fields.cpp
+//  15428    request/chat_messages.cpp
+//  15637    request/chat_reader.cpp
+//  16042    request/chat_request.cpp
+//  16126    request/embedding_request.cpp
+//  16214    keys/api_key.cpp
+//  16264    keys/key_store.cpp
+//  16761    keys/keys.cpp
+//  16825    keys/secrets.cpp
+//  17030    answer/bodies.cpp
+//  17103    answer/completion.cpp
+//  17329    answer/completion_events.cpp
+//  17525    answer/completion_json.cpp
+//  17742    answer/default_reply.cpp
+//  17919    answer/embeddings.cpp
+//  18036    answer/schema_checker.cpp
+//  18499    answer/schema_instance.cpp
+//  18872    answer/tokens.cpp
+//  19093    answer/words.cpp
+//  19154    script/chaos.cpp
+//  19294    script/chaos_rules.cpp
+//  19406    script/connection_faults.cpp
+//  19515    script/excerpts.cpp
+//  19577    script/field_matchers.cpp
+//  19966    script/forced_failures.cpp
+//  20055    script/hiding.cpp
+//  20170    script/json_comparison.cpp
+//  20256    script/matcher.cpp
+//  20499    script/matchers.cpp
+//  20850    script/scope.cpp
+//  20908    script/script.cpp
+//  21326    script/text_matchers.cpp
+//  21447    delivery/answer_log.cpp
+//  21617    delivery/delivery.cpp
+//  22081    delivery/faults_and_waits.cpp
+//  22354    delivery/framing.cpp
+//  22471    delivery/gzip.cpp
+//  22538    delivery/pace_schedule.cpp
+//  22607    delivery/progress.cpp
+//  22658    delivery/write_queue.cpp
+//  22799    http/acceptor.cpp
+//  22907    http/compatibility.cpp
+//  23016    http/connection.cpp
+//  23597    http/poller.cpp
+//  23765    http/reactor.cpp
+//  24028    http/request_reader.cpp
+//  24479    http/response.cpp
+//  24560    http/server.cpp
+//  24967    http/sockets.cpp
+//  25469    http/turned_away.cpp
+//  25553    http/workers.cpp
+//  25666    evidence/diagnosis.cpp
+//  25885    evidence/evidence_json.cpp
+//  26267    evidence/exchange.cpp
+//  26565    evidence/gateway_problems.cpp
+//  27012    evidence/journal.cpp
+//  27170    evidence/kept_problems.cpp
+//  27280    evidence/notes.cpp
+//  27380    evidence/record.cpp
+//  27840    evidence/redaction.cpp
+//  27980    evidence/redirects.cpp
+//  28083    evidence/retries.cpp
+//  28464    evidence/review.cpp
+//  28845    evidence/told_in_body.cpp
+//  28942    evidence/verification.cpp
+//  29059    serve/asked_requests.cpp
+//  29126    serve/chat_judge.cpp
+//  29439    serve/connection_loop.cpp
+//  29600    serve/cross_origin.cpp
+//  29643    serve/delivery_report.cpp
+//  29732    serve/gateway_state.cpp
+//  29768    serve/judge.cpp
+//  29996    serve/limits.cpp
+//  30093    serve/operations.cpp
+//  30315    serve/profile_headers.cpp
+//  30356    serve/reply_answer.cpp
+//  30497    serve/request_checks.cpp
+//  30571    serve/runner.cpp
+//  30832    serve/served_models.cpp
+//  30910    serve/served_request.cpp
+//  30978    gateway/catalogue.cpp
+//  31391    gateway/catalogue_chunks.cpp
+//  31679    gateway/catalogue_delivery.cpp
+//  31831    gateway/catalogue_entries.cpp
+//  32060    gateway/catalogue_failures.cpp
+//  32341    gateway/catalogue_framing.cpp
+//  32525    gateway/catalogue_tool_calls.cpp
+//  32724    gateway/chat_script.cpp
+//  32873    gateway/gateway.cpp
+//  33163    gateway/mishaps.cpp
+//  33501    gateway/options.cpp
+//  33654    gateway/sweep.cpp
+//  34069    document/scenario_files.cpp
+//  34207    document/script_document.cpp
+//  34598    document/script_faults.cpp
+//  34884    document/script_files.cpp
+//  35028    document/script_gateway.cpp
+//  35331    document/script_matchers.cpp
+//  35623    document/script_objects.cpp
+//  35783    document/script_reader.cpp
+//  36231    document/script_references.cpp
+//  36547    document/script_replies.cpp
+//  36939    document/script_schema.cpp
+//  37071    document/script_sections.cpp
+//  37617    document/script_values.cpp
+//  38009  Adapters
+//  38026    adapters/catch2.hpp
+//  38180    adapters/doctest.hpp
+//  38340    adapters/gtest.hpp
