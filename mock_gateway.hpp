@@ -4790,6 +4790,18 @@ inline const Json* child(const Json& value, std::string_view name) {
   return place < value.size() ? &value[place] : nullptr;
 }
 
+/// The value at a JSON pointer, or null.
+inline const Json* find(const Json& root, std::string_view pointer) {
+  const Json* value = &root;
+  while (value && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::optional<std::string> name = name_of(pointer.substr(1, end - 1));
+    value = name ? child(*value, *name) : nullptr;
+    pointer.remove_prefix(end);
+  }
+  return value;
+}
+
 }  // namespace json_pointer
 }}}  // namespace mock_gateway::detail
 
@@ -14956,17 +14968,6 @@ inline constexpr std::string_view of_header = "request.header.";
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    const std::optional<std::string> name = json_pointer::name_of(pointer.substr(1, end - 1));
-    value = name ? json_pointer::child(*value, *name) : nullptr;
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
 MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
@@ -15065,7 +15066,7 @@ class Filler {
     if (name.substr(0, of_body.size()) == of_body) {
       const std::string_view pointer = name.substr(of_body.size());
       if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
-      const Json* const found = facts_ ? find(facts_->body, pointer) : nullptr;
+      const Json* const found = facts_ ? json_pointer::find(facts_->body, pointer) : nullptr;
       return found ? *found : Json();
     }
     if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {
@@ -19626,22 +19627,11 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Null if there is none.
-MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value != nullptr && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    value = json_pointer::child(*value, pointer.substr(1, end - 1));
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// As sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  return sent(value_at(call.chat().body, node.field->pointer));
+  return sent(json_pointer::find(call.chat().body, node.field->pointer));
 }
 
 MOCK_GATEWAY_INLINE std::string actual_count(const MatcherNode& node, const ChatCall& call) {
@@ -19662,17 +19652,17 @@ MOCK_GATEWAY_INLINE std::string actual_tool_count(const MatcherNode& node, const
 
 MOCK_GATEWAY_INLINE std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
   return excerpts::quoted(*tool_choice_of(call.chat())) +
-         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+         (json_pointer::find(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
 }
 
 MOCK_GATEWAY_INLINE std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
-  const Json* type = value_at(call.chat().body, "/response_format/type");
-  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+  const Json* type = json_pointer::find(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? json_pointer::find(call.chat().body, "/response_format") : type);
 }
 
 MOCK_GATEWAY_INLINE std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
   if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
-  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+  return "response_format " + sent(json_pointer::find(call.chat().body, "/response_format"));
 }
 
 using Kind = RequestField::Kind;
@@ -38509,227 +38499,227 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4615    core/json_reader.hpp
 //   4669    core/pattern.hpp
 //   4760    core/json_pointer.hpp
-//   4796    core/calendar.hpp
-//   4815    core/access.hpp
-//   4887    core/timeline.hpp
-//   5065    core/rows.hpp
-//   5091    core/change_count.hpp
-//   5135    core/process.hpp
-//   5162    core/warning.hpp
-//   5177    core/heap_optional.hpp
-//   5204    core/handoff.hpp
-//   5241    model/profile_traits.hpp
-//   5341    model/checks.hpp
-//   5357    model/reply_data.hpp
-//   5423    model/request_error.hpp
-//   5436    model/fault_rows.hpp
-//   5552    model/failure_rows.hpp
-//   5592    model/dialect_rows.hpp
-//   5629    model/finding_kinds.hpp
-//   5706    model/reply_checks.hpp
-//   5755    request/embedding_request.hpp
-//   5779    request/chat_parser.hpp
-//   5796    request/chat_fields.hpp
-//   5844    request/chat_reader.hpp
-//   5939    keys/secrets.hpp
-//   5983    keys/key_store.hpp
-//   6190    answer/bodies.hpp
-//   6218    answer/events.hpp
-//   6276    answer/tokens.hpp
-//   6346    answer/completion.hpp
-//   6435    answer/completion_json.hpp
-//   6471    answer/completion_events.hpp
-//   6532    answer/words.hpp
-//   6547    answer/default_reply.hpp
-//   6562    answer/schema_instance.hpp
-//   6583    answer/embeddings.hpp
-//   6599    answer/schema_checker.hpp
-//   6689    answer/occurrences.hpp
-//   6724    script/matcher_node.hpp
-//   6829    script/script.hpp
-//   7083    script/chaos_plan.hpp
-//   7125    script/chaos_rules.hpp
-//   7199    script/connection_faults.hpp
-//   7253    script/forced_failures.hpp
-//   7292    script/field_matchers.hpp
-//   7366    script/hiding.hpp
-//   7405    script/excerpts.hpp
-//   7429    script/json_comparison.hpp
-//   7455    delivery/answer_log.hpp
-//   7564    delivery/gzip.hpp
-//   7589    delivery/framing.hpp
-//   7638    delivery/outlet.hpp
-//   7685    delivery/pace_schedule.hpp
-//   7727    delivery/progress.hpp
-//   7777    delivery/waits.hpp
-//   7853    delivery/write_queue.hpp
-//   7948    delivery/delivery.hpp
-//   8214    http/exchange_observer.hpp
-//   8248    http/sockets.hpp
-//   8368    http/wakes.hpp
-//   8437    http/connection.hpp
-//   8704    http/request_reader.hpp
-//   8828    http/server.hpp
-//   8888    http/response.hpp
-//   8903    http/turned_away.hpp
-//   8951    http/workers.hpp
-//   9007    http/acceptor.hpp
-//   9050    http/poller.hpp
-//   9103    http/reactor.hpp
-//   9209    evidence/kept_problems.hpp
-//   9272    evidence/record.hpp
-//   9510    evidence/gateway_parts.hpp
-//   9528    evidence/review_parts.hpp
-//   9589    evidence/diagnosis.hpp
-//   9651    evidence/redaction.hpp
-//   9671    evidence/gateway_problems.hpp
-//   9759    serve/asked_requests.hpp
-//   9836    serve/operations.hpp
-//   9903    serve/served_models.hpp
-//   9943    serve/gateway_state.hpp
-//  10001    serve/served_request.hpp
-//  10168    serve/runner.hpp
-//  10230    serve/connection_loop.hpp
-//  10273    serve/request_checks.hpp
-//  10293    serve/tester_code.hpp
-//  10357    gateway/catalogue_entries.hpp
-//  10620    gateway/option_values.hpp
-//  10678    gateway/sweep_run.hpp
-//  10701    document/script_reader.hpp
-//  10901    document/script_files.hpp
-//  10919    document/script_sections.hpp
-//  11084    document/script_values.hpp
-//  11250    core/calendar.cpp
-//  11331    core/clock.cpp
-//  11735    core/gate.cpp
-//  11945    core/json_reader.cpp
-//  12284    core/pattern.cpp
-//  12697    core/random.cpp
-//  12752    core/reporter.cpp
-//  12850    core/text.cpp
-//  13194    model/acceptance.cpp
-//  13253    model/checks.cpp
-//  13290    model/connection_fault.cpp
-//  13392    model/failure.cpp
-//  13538    model/fault.cpp
-//  13772    model/finding.cpp
-//  13806    model/hold.cpp
-//  13828    model/http_reply.cpp
-//  13894    model/pace.cpp
-//  14092    model/profile.cpp
-//  14270    model/range.cpp
-//  14300    model/received_request.cpp
-//  14368    model/reply.cpp
-//  14749    model/reply_checks.cpp
-//  14942    model/reply_template.cpp
-//  15113    model/sent_answer.cpp
-//  15141    model/sse_dialect.cpp
-//  15286    request/chat_fields.cpp
-//  15428    request/chat_messages.cpp
-//  15637    request/chat_reader.cpp
-//  16042    request/chat_request.cpp
-//  16126    request/embedding_request.cpp
-//  16214    keys/api_key.cpp
-//  16264    keys/key_store.cpp
-//  16761    keys/keys.cpp
-//  16825    keys/secrets.cpp
-//  17030    answer/bodies.cpp
-//  17103    answer/completion.cpp
-//  17329    answer/completion_events.cpp
-//  17525    answer/completion_json.cpp
-//  17742    answer/default_reply.cpp
-//  17919    answer/embeddings.cpp
-//  18036    answer/schema_checker.cpp
-//  18499    answer/schema_instance.cpp
-//  18872    answer/tokens.cpp
-//  19093    answer/words.cpp
-//  19154    script/chaos.cpp
-//  19294    script/chaos_rules.cpp
-//  19406    script/connection_faults.cpp
-//  19515    script/excerpts.cpp
-//  19577    script/field_matchers.cpp
-//  19966    script/forced_failures.cpp
-//  20055    script/hiding.cpp
-//  20170    script/json_comparison.cpp
-//  20256    script/matcher.cpp
-//  20499    script/matchers.cpp
-//  20850    script/scope.cpp
-//  20908    script/script.cpp
-//  21326    script/text_matchers.cpp
-//  21447    delivery/answer_log.cpp
-//  21617    delivery/delivery.cpp
-//  22081    delivery/faults_and_waits.cpp
-//  22354    delivery/framing.cpp
-//  22471    delivery/gzip.cpp
-//  22538    delivery/pace_schedule.cpp
-//  22607    delivery/progress.cpp
-//  22658    delivery/write_queue.cpp
-//  22799    http/acceptor.cpp
-//  22907    http/compatibility.cpp
-//  23016    http/connection.cpp
-//  23597    http/poller.cpp
-//  23765    http/reactor.cpp
-//  24028    http/request_reader.cpp
-//  24479    http/response.cpp
-//  24560    http/server.cpp
-//  24967    http/sockets.cpp
-//  25469    http/turned_away.cpp
-//  25553    http/workers.cpp
-//  25666    evidence/diagnosis.cpp
-//  25885    evidence/evidence_json.cpp
-//  26267    evidence/exchange.cpp
-//  26565    evidence/gateway_problems.cpp
-//  27012    evidence/journal.cpp
-//  27170    evidence/kept_problems.cpp
-//  27280    evidence/notes.cpp
-//  27380    evidence/record.cpp
-//  27840    evidence/redaction.cpp
-//  27980    evidence/redirects.cpp
-//  28083    evidence/retries.cpp
-//  28464    evidence/review.cpp
-//  28845    evidence/told_in_body.cpp
-//  28942    evidence/verification.cpp
-//  29059    serve/asked_requests.cpp
-//  29126    serve/chat_judge.cpp
-//  29439    serve/connection_loop.cpp
-//  29600    serve/cross_origin.cpp
-//  29643    serve/delivery_report.cpp
-//  29732    serve/gateway_state.cpp
-//  29768    serve/judge.cpp
-//  29996    serve/limits.cpp
-//  30093    serve/operations.cpp
-//  30315    serve/profile_headers.cpp
-//  30356    serve/reply_answer.cpp
-//  30497    serve/request_checks.cpp
-//  30571    serve/runner.cpp
-//  30832    serve/served_models.cpp
-//  30910    serve/served_request.cpp
-//  30978    gateway/catalogue.cpp
-//  31391    gateway/catalogue_chunks.cpp
-//  31679    gateway/catalogue_delivery.cpp
-//  31831    gateway/catalogue_entries.cpp
-//  32060    gateway/catalogue_failures.cpp
-//  32341    gateway/catalogue_framing.cpp
-//  32525    gateway/catalogue_tool_calls.cpp
-//  32724    gateway/chat_script.cpp
-//  32873    gateway/gateway.cpp
-//  33163    gateway/mishaps.cpp
-//  33501    gateway/options.cpp
-//  33654    gateway/sweep.cpp
-//  34069    document/scenario_files.cpp
-//  34207    document/script_document.cpp
-//  34598    document/script_faults.cpp
-//  34884    document/script_files.cpp
-//  35028    document/script_gateway.cpp
-//  35331    document/script_matchers.cpp
-//  35623    document/script_objects.cpp
-//  35783    document/script_reader.cpp
-//  36231    document/script_references.cpp
-//  36547    document/script_replies.cpp
-//  36939    document/script_schema.cpp
-//  37071    document/script_sections.cpp
-//  37617    document/script_values.cpp
-//  38009  Adapters
-//  38026    adapters/catch2.hpp
-//  38180    adapters/doctest.hpp
-//  38340    adapters/gtest.hpp
+//   4808    core/calendar.hpp
+//   4827    core/access.hpp
+//   4899    core/timeline.hpp
+//   5077    core/rows.hpp
+//   5103    core/change_count.hpp
+//   5147    core/process.hpp
+//   5174    core/warning.hpp
+//   5189    core/heap_optional.hpp
+//   5216    core/handoff.hpp
+//   5253    model/profile_traits.hpp
+//   5353    model/checks.hpp
+//   5369    model/reply_data.hpp
+//   5435    model/request_error.hpp
+//   5448    model/fault_rows.hpp
+//   5564    model/failure_rows.hpp
+//   5604    model/dialect_rows.hpp
+//   5641    model/finding_kinds.hpp
+//   5718    model/reply_checks.hpp
+//   5767    request/embedding_request.hpp
+//   5791    request/chat_parser.hpp
+//   5808    request/chat_fields.hpp
+//   5856    request/chat_reader.hpp
+//   5951    keys/secrets.hpp
+//   5995    keys/key_store.hpp
+//   6202    answer/bodies.hpp
+//   6230    answer/events.hpp
+//   6288    answer/tokens.hpp
+//   6358    answer/completion.hpp
+//   6447    answer/completion_json.hpp
+//   6483    answer/completion_events.hpp
+//   6544    answer/words.hpp
+//   6559    answer/default_reply.hpp
+//   6574    answer/schema_instance.hpp
+//   6595    answer/embeddings.hpp
+//   6611    answer/schema_checker.hpp
+//   6701    answer/occurrences.hpp
+//   6736    script/matcher_node.hpp
+//   6841    script/script.hpp
+//   7095    script/chaos_plan.hpp
+//   7137    script/chaos_rules.hpp
+//   7211    script/connection_faults.hpp
+//   7265    script/forced_failures.hpp
+//   7304    script/field_matchers.hpp
+//   7378    script/hiding.hpp
+//   7417    script/excerpts.hpp
+//   7441    script/json_comparison.hpp
+//   7467    delivery/answer_log.hpp
+//   7576    delivery/gzip.hpp
+//   7601    delivery/framing.hpp
+//   7650    delivery/outlet.hpp
+//   7697    delivery/pace_schedule.hpp
+//   7739    delivery/progress.hpp
+//   7789    delivery/waits.hpp
+//   7865    delivery/write_queue.hpp
+//   7960    delivery/delivery.hpp
+//   8226    http/exchange_observer.hpp
+//   8260    http/sockets.hpp
+//   8380    http/wakes.hpp
+//   8449    http/connection.hpp
+//   8716    http/request_reader.hpp
+//   8840    http/server.hpp
+//   8900    http/response.hpp
+//   8915    http/turned_away.hpp
+//   8963    http/workers.hpp
+//   9019    http/acceptor.hpp
+//   9062    http/poller.hpp
+//   9115    http/reactor.hpp
+//   9221    evidence/kept_problems.hpp
+//   9284    evidence/record.hpp
+//   9522    evidence/gateway_parts.hpp
+//   9540    evidence/review_parts.hpp
+//   9601    evidence/diagnosis.hpp
+//   9663    evidence/redaction.hpp
+//   9683    evidence/gateway_problems.hpp
+//   9771    serve/asked_requests.hpp
+//   9848    serve/operations.hpp
+//   9915    serve/served_models.hpp
+//   9955    serve/gateway_state.hpp
+//  10013    serve/served_request.hpp
+//  10180    serve/runner.hpp
+//  10242    serve/connection_loop.hpp
+//  10285    serve/request_checks.hpp
+//  10305    serve/tester_code.hpp
+//  10369    gateway/catalogue_entries.hpp
+//  10632    gateway/option_values.hpp
+//  10690    gateway/sweep_run.hpp
+//  10713    document/script_reader.hpp
+//  10913    document/script_files.hpp
+//  10931    document/script_sections.hpp
+//  11096    document/script_values.hpp
+//  11262    core/calendar.cpp
+//  11343    core/clock.cpp
+//  11747    core/gate.cpp
+//  11957    core/json_reader.cpp
+//  12296    core/pattern.cpp
+//  12709    core/random.cpp
+//  12764    core/reporter.cpp
+//  12862    core/text.cpp
+//  13206    model/acceptance.cpp
+//  13265    model/checks.cpp
+//  13302    model/connection_fault.cpp
+//  13404    model/failure.cpp
+//  13550    model/fault.cpp
+//  13784    model/finding.cpp
+//  13818    model/hold.cpp
+//  13840    model/http_reply.cpp
+//  13906    model/pace.cpp
+//  14104    model/profile.cpp
+//  14282    model/range.cpp
+//  14312    model/received_request.cpp
+//  14380    model/reply.cpp
+//  14761    model/reply_checks.cpp
+//  14954    model/reply_template.cpp
+//  15114    model/sent_answer.cpp
+//  15142    model/sse_dialect.cpp
+//  15287    request/chat_fields.cpp
+//  15429    request/chat_messages.cpp
+//  15638    request/chat_reader.cpp
+//  16043    request/chat_request.cpp
+//  16127    request/embedding_request.cpp
+//  16215    keys/api_key.cpp
+//  16265    keys/key_store.cpp
+//  16762    keys/keys.cpp
+//  16826    keys/secrets.cpp
+//  17031    answer/bodies.cpp
+//  17104    answer/completion.cpp
+//  17330    answer/completion_events.cpp
+//  17526    answer/completion_json.cpp
+//  17743    answer/default_reply.cpp
+//  17920    answer/embeddings.cpp
+//  18037    answer/schema_checker.cpp
+//  18500    answer/schema_instance.cpp
+//  18873    answer/tokens.cpp
+//  19094    answer/words.cpp
+//  19155    script/chaos.cpp
+//  19295    script/chaos_rules.cpp
+//  19407    script/connection_faults.cpp
+//  19516    script/excerpts.cpp
+//  19578    script/field_matchers.cpp
+//  19956    script/forced_failures.cpp
+//  20045    script/hiding.cpp
+//  20160    script/json_comparison.cpp
+//  20246    script/matcher.cpp
+//  20489    script/matchers.cpp
+//  20840    script/scope.cpp
+//  20898    script/script.cpp
+//  21316    script/text_matchers.cpp
+//  21437    delivery/answer_log.cpp
+//  21607    delivery/delivery.cpp
+//  22071    delivery/faults_and_waits.cpp
+//  22344    delivery/framing.cpp
+//  22461    delivery/gzip.cpp
+//  22528    delivery/pace_schedule.cpp
+//  22597    delivery/progress.cpp
+//  22648    delivery/write_queue.cpp
+//  22789    http/acceptor.cpp
+//  22897    http/compatibility.cpp
+//  23006    http/connection.cpp
+//  23587    http/poller.cpp
+//  23755    http/reactor.cpp
+//  24018    http/request_reader.cpp
+//  24469    http/response.cpp
+//  24550    http/server.cpp
+//  24957    http/sockets.cpp
+//  25459    http/turned_away.cpp
+//  25543    http/workers.cpp
+//  25656    evidence/diagnosis.cpp
+//  25875    evidence/evidence_json.cpp
+//  26257    evidence/exchange.cpp
+//  26555    evidence/gateway_problems.cpp
+//  27002    evidence/journal.cpp
+//  27160    evidence/kept_problems.cpp
+//  27270    evidence/notes.cpp
+//  27370    evidence/record.cpp
+//  27830    evidence/redaction.cpp
+//  27970    evidence/redirects.cpp
+//  28073    evidence/retries.cpp
+//  28454    evidence/review.cpp
+//  28835    evidence/told_in_body.cpp
+//  28932    evidence/verification.cpp
+//  29049    serve/asked_requests.cpp
+//  29116    serve/chat_judge.cpp
+//  29429    serve/connection_loop.cpp
+//  29590    serve/cross_origin.cpp
+//  29633    serve/delivery_report.cpp
+//  29722    serve/gateway_state.cpp
+//  29758    serve/judge.cpp
+//  29986    serve/limits.cpp
+//  30083    serve/operations.cpp
+//  30305    serve/profile_headers.cpp
+//  30346    serve/reply_answer.cpp
+//  30487    serve/request_checks.cpp
+//  30561    serve/runner.cpp
+//  30822    serve/served_models.cpp
+//  30900    serve/served_request.cpp
+//  30968    gateway/catalogue.cpp
+//  31381    gateway/catalogue_chunks.cpp
+//  31669    gateway/catalogue_delivery.cpp
+//  31821    gateway/catalogue_entries.cpp
+//  32050    gateway/catalogue_failures.cpp
+//  32331    gateway/catalogue_framing.cpp
+//  32515    gateway/catalogue_tool_calls.cpp
+//  32714    gateway/chat_script.cpp
+//  32863    gateway/gateway.cpp
+//  33153    gateway/mishaps.cpp
+//  33491    gateway/options.cpp
+//  33644    gateway/sweep.cpp
+//  34059    document/scenario_files.cpp
+//  34197    document/script_document.cpp
+//  34588    document/script_faults.cpp
+//  34874    document/script_files.cpp
+//  35018    document/script_gateway.cpp
+//  35321    document/script_matchers.cpp
+//  35613    document/script_objects.cpp
+//  35773    document/script_reader.cpp
+//  36221    document/script_references.cpp
+//  36537    document/script_replies.cpp
+//  36929    document/script_schema.cpp
+//  37061    document/script_sections.cpp
+//  37607    document/script_values.cpp
+//  37999  Adapters
+//  38016    adapters/catch2.hpp
+//  38170    adapters/doctest.hpp
+//  38330    adapters/gtest.hpp

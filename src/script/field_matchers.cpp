@@ -62,22 +62,11 @@ bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
 
 bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Null if there is none.
-const Json* value_at(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value != nullptr && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    value = json_pointer::child(*value, pointer.substr(1, end - 1));
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// As sent: the parsed request does not distinguish a default from a sent value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  return sent(value_at(call.chat().body, node.field->pointer));
+  return sent(json_pointer::find(call.chat().body, node.field->pointer));
 }
 
 std::string actual_count(const MatcherNode& node, const ChatCall& call) {
@@ -98,17 +87,17 @@ std::string actual_tool_count(const MatcherNode& node, const ChatCall& call) {
 
 std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
   return excerpts::quoted(*tool_choice_of(call.chat())) +
-         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+         (json_pointer::find(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
 }
 
 std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
-  const Json* type = value_at(call.chat().body, "/response_format/type");
-  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+  const Json* type = json_pointer::find(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? json_pointer::find(call.chat().body, "/response_format") : type);
 }
 
 std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
   if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
-  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+  return "response_format " + sent(json_pointer::find(call.chat().body, "/response_format"));
 }
 
 using Kind = RequestField::Kind;
