@@ -6955,10 +6955,10 @@ class StubState {
 
 namespace scripts {
 
-struct Line {
-  SourceLocation where;
-  std::size_t stubs = 0;
+struct ComesBefore {
+  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
 
 }  // namespace scripts
 
@@ -7057,7 +7057,7 @@ class Script {
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
+  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -20906,32 +20906,14 @@ MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocatio
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
-  if (a.where.line != b.where.line) return a.where.line < b.where.line;
-  return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
+MOCK_GATEWAY_INLINE bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
+  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
 }
 
-MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
-  std::sort(lines.begin(), lines.end(), &comes_before);
-  const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
-  lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
-}
-
-/// Null if there is none.
-MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
-  const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
-  return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
-}
-
-MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
-  std::vector<const StubState*> addresses;
-  for (const auto& stub : stubs) addresses.push_back(stub.get());
-  std::sort(addresses.begin(), addresses.end());
+MOCK_GATEWAY_INLINE std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
+  std::set<const StubState*> addresses;
+  for (const auto& stub : stubs) addresses.insert(stub.get());
   return addresses;
-}
-
-MOCK_GATEWAY_INLINE bool is_in(const std::vector<const StubState*>& addresses, const std::shared_ptr<StubState>& stub) {
-  return std::binary_search(addresses.begin(), addresses.end(), stub.get());
 }
 
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
@@ -21043,17 +21025,16 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
+  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
-  std::vector<scripts::Line> lines;
+  std::vector<SourceLocation> places;
+  scripts::Lines lines;
   for (BlockStub& one : block) {
-    lines.push_back({one.plan.where});
+    places.push_back(one.plan.where);
+    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
-  const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
-  std::vector<SourceLocation> places;
-  for (const scripts::Line& line : lines) places.push_back(line.where);
-  scripts::make_unique(lines);
+  const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
   std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -21071,8 +21052,8 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   }
   Stubs others;
   for (const auto& mounted : mounted_->stubs) {
-    if (scripts::is_in(entering, mounted)) continue;
-    if (!scripts::is_in(leaving, mounted)) {
+    if (entering.count(mounted.get()) > 0) continue;
+    if (leaving.count(mounted.get()) == 0) {
       others.push_back(mounted);
       continue;
     }
@@ -21102,26 +21083,23 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
+MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
   // A helper function of the test mounts all its stubs on one line.
-  std::vector<scripts::Line*> line_of;
-  for (const auto& stub : all) {
-    line_of.push_back(scripts::find(lines, stub->where_));
-    if (line_of.back()) ++line_of.back()->stubs;
-  }
-  for (std::size_t index = 0; index < all.size(); ++index)
-    if (line_of[index]) all[index]->shares_line_ = line_of[index]->stubs > 1;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
 }
 
 MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
-  const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
+  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
   std::shared_ptr<const Snapshot> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
-    if (!scripts::is_in(leaving, stub)) {
+    if (leaving.count(stub.get()) == 0) {
       changed->add(stub);
       continue;
     }
@@ -38645,81 +38623,81 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  20489    script/matchers.cpp
 //  20840    script/scope.cpp
 //  20898    script/script.cpp
-//  21316    script/text_matchers.cpp
-//  21437    delivery/answer_log.cpp
-//  21607    delivery/delivery.cpp
-//  22071    delivery/faults_and_waits.cpp
-//  22344    delivery/framing.cpp
-//  22461    delivery/gzip.cpp
-//  22528    delivery/pace_schedule.cpp
-//  22597    delivery/progress.cpp
-//  22648    delivery/write_queue.cpp
-//  22789    http/acceptor.cpp
-//  22897    http/compatibility.cpp
-//  23006    http/connection.cpp
-//  23587    http/poller.cpp
-//  23755    http/reactor.cpp
-//  24018    http/request_reader.cpp
-//  24469    http/response.cpp
-//  24550    http/server.cpp
-//  24957    http/sockets.cpp
-//  25459    http/turned_away.cpp
-//  25543    http/workers.cpp
-//  25656    evidence/diagnosis.cpp
-//  25875    evidence/evidence_json.cpp
-//  26257    evidence/exchange.cpp
-//  26555    evidence/gateway_problems.cpp
-//  27002    evidence/journal.cpp
-//  27160    evidence/kept_problems.cpp
-//  27270    evidence/notes.cpp
-//  27370    evidence/record.cpp
-//  27830    evidence/redaction.cpp
-//  27970    evidence/redirects.cpp
-//  28073    evidence/retries.cpp
-//  28454    evidence/review.cpp
-//  28835    evidence/told_in_body.cpp
-//  28932    evidence/verification.cpp
-//  29049    serve/asked_requests.cpp
-//  29116    serve/chat_judge.cpp
-//  29429    serve/connection_loop.cpp
-//  29590    serve/cross_origin.cpp
-//  29633    serve/delivery_report.cpp
-//  29722    serve/gateway_state.cpp
-//  29758    serve/judge.cpp
-//  29986    serve/limits.cpp
-//  30083    serve/operations.cpp
-//  30305    serve/profile_headers.cpp
-//  30346    serve/reply_answer.cpp
-//  30487    serve/request_checks.cpp
-//  30561    serve/runner.cpp
-//  30822    serve/served_models.cpp
-//  30900    serve/served_request.cpp
-//  30968    gateway/catalogue.cpp
-//  31381    gateway/catalogue_chunks.cpp
-//  31669    gateway/catalogue_delivery.cpp
-//  31821    gateway/catalogue_entries.cpp
-//  32050    gateway/catalogue_failures.cpp
-//  32331    gateway/catalogue_framing.cpp
-//  32515    gateway/catalogue_tool_calls.cpp
-//  32714    gateway/chat_script.cpp
-//  32863    gateway/gateway.cpp
-//  33153    gateway/mishaps.cpp
-//  33491    gateway/options.cpp
-//  33644    gateway/sweep.cpp
-//  34059    document/scenario_files.cpp
-//  34197    document/script_document.cpp
-//  34588    document/script_faults.cpp
-//  34874    document/script_files.cpp
-//  35018    document/script_gateway.cpp
-//  35321    document/script_matchers.cpp
-//  35613    document/script_objects.cpp
-//  35773    document/script_reader.cpp
-//  36221    document/script_references.cpp
-//  36537    document/script_replies.cpp
-//  36929    document/script_schema.cpp
-//  37061    document/script_sections.cpp
-//  37607    document/script_values.cpp
-//  37999  Adapters
-//  38016    adapters/catch2.hpp
-//  38170    adapters/doctest.hpp
-//  38330    adapters/gtest.hpp
+//  21294    script/text_matchers.cpp
+//  21415    delivery/answer_log.cpp
+//  21585    delivery/delivery.cpp
+//  22049    delivery/faults_and_waits.cpp
+//  22322    delivery/framing.cpp
+//  22439    delivery/gzip.cpp
+//  22506    delivery/pace_schedule.cpp
+//  22575    delivery/progress.cpp
+//  22626    delivery/write_queue.cpp
+//  22767    http/acceptor.cpp
+//  22875    http/compatibility.cpp
+//  22984    http/connection.cpp
+//  23565    http/poller.cpp
+//  23733    http/reactor.cpp
+//  23996    http/request_reader.cpp
+//  24447    http/response.cpp
+//  24528    http/server.cpp
+//  24935    http/sockets.cpp
+//  25437    http/turned_away.cpp
+//  25521    http/workers.cpp
+//  25634    evidence/diagnosis.cpp
+//  25853    evidence/evidence_json.cpp
+//  26235    evidence/exchange.cpp
+//  26533    evidence/gateway_problems.cpp
+//  26980    evidence/journal.cpp
+//  27138    evidence/kept_problems.cpp
+//  27248    evidence/notes.cpp
+//  27348    evidence/record.cpp
+//  27808    evidence/redaction.cpp
+//  27948    evidence/redirects.cpp
+//  28051    evidence/retries.cpp
+//  28432    evidence/review.cpp
+//  28813    evidence/told_in_body.cpp
+//  28910    evidence/verification.cpp
+//  29027    serve/asked_requests.cpp
+//  29094    serve/chat_judge.cpp
+//  29407    serve/connection_loop.cpp
+//  29568    serve/cross_origin.cpp
+//  29611    serve/delivery_report.cpp
+//  29700    serve/gateway_state.cpp
+//  29736    serve/judge.cpp
+//  29964    serve/limits.cpp
+//  30061    serve/operations.cpp
+//  30283    serve/profile_headers.cpp
+//  30324    serve/reply_answer.cpp
+//  30465    serve/request_checks.cpp
+//  30539    serve/runner.cpp
+//  30800    serve/served_models.cpp
+//  30878    serve/served_request.cpp
+//  30946    gateway/catalogue.cpp
+//  31359    gateway/catalogue_chunks.cpp
+//  31647    gateway/catalogue_delivery.cpp
+//  31799    gateway/catalogue_entries.cpp
+//  32028    gateway/catalogue_failures.cpp
+//  32309    gateway/catalogue_framing.cpp
+//  32493    gateway/catalogue_tool_calls.cpp
+//  32692    gateway/chat_script.cpp
+//  32841    gateway/gateway.cpp
+//  33131    gateway/mishaps.cpp
+//  33469    gateway/options.cpp
+//  33622    gateway/sweep.cpp
+//  34037    document/scenario_files.cpp
+//  34175    document/script_document.cpp
+//  34566    document/script_faults.cpp
+//  34852    document/script_files.cpp
+//  34996    document/script_gateway.cpp
+//  35299    document/script_matchers.cpp
+//  35591    document/script_objects.cpp
+//  35751    document/script_reader.cpp
+//  36199    document/script_references.cpp
+//  36515    document/script_replies.cpp
+//  36907    document/script_schema.cpp
+//  37039    document/script_sections.cpp
+//  37585    document/script_values.cpp
+//  37977  Adapters
+//  37994    adapters/catch2.hpp
+//  38148    adapters/doctest.hpp
+//  38308    adapters/gtest.hpp

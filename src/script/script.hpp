@@ -138,10 +138,10 @@ class StubState {
 
 namespace scripts {
 
-struct Line {
-  SourceLocation where;
-  std::size_t stubs = 0;
+struct ComesBefore {
+  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
 
 }  // namespace scripts
 
@@ -240,7 +240,7 @@ class Script {
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
+  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
