@@ -10905,6 +10905,15 @@ void hide_keys(std::string& text);
 const char* lasting(const std::string& text);
 /// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
+/// Turns a GatewayError of `function` into a ScriptMistake at the node.
+template <class Function>
+auto checked(const ScriptNode& node, const Function& function) {
+  try {
+    return function();
+  } catch (const GatewayError& error) {
+    fail(node, plain_message(error));
+  }
+}
 
 }  // namespace script_reading
 
@@ -36789,17 +36798,9 @@ MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
-MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
-  try {
-    return scenario(script_values::text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
-}
-
 /// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = script_types::scenario_of(node);
+  const Scenario found = script_reading::checked(node, [&] { return scenario(script_values::text_of(node)); });
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(
@@ -36912,8 +36913,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_schemas {
 
-MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
-
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -36947,35 +36946,32 @@ MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) 
 Json object_of(const ScriptTable& table);
 
 /// Types that others refer to, or whose keys refer back to them.
-MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
-  static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
-      {"duration", &script_types::duration},
-      {"operation", &script_types::operation},
-      {"text_matcher", &script_types::text_matcher},
-      {"when", &script_types::when},
-      {"reply", &script_types::reply},
-      {"written_reply", &script_types::written_reply},
-      {"fault", &script_types::fault},
-      {"effect", &script_types::effect},
-      {"connection_fault", &script_types::connection_fault},
-      {"failure", &script_types::failure},
-      {"stub", &script_types::stub},
-      {"operation_reply", &script_types::http_reply},
-      {"tool_call", &script_types::tool_call_type},
-      {"timing", &script_types::timing},
-      {"rate", &script_types::rate},
-      {"chunking", &script_types::chunking},
-      {"headers", &script_types::headers},
-      {"header_value", &script_types::header_value},
-      {"range", &script_types::range},
-      {"pace", &script_types::pace},
-      {"sse", &script_types::dialect},
-  };
-  return all;
-}
+inline constexpr std::pair<const char*, ScriptType (*)()> definitions[] = {
+    {"duration", &script_types::duration},
+    {"operation", &script_types::operation},
+    {"text_matcher", &script_types::text_matcher},
+    {"when", &script_types::when},
+    {"reply", &script_types::reply},
+    {"written_reply", &script_types::written_reply},
+    {"fault", &script_types::fault},
+    {"effect", &script_types::effect},
+    {"connection_fault", &script_types::connection_fault},
+    {"failure", &script_types::failure},
+    {"stub", &script_types::stub},
+    {"operation_reply", &script_types::http_reply},
+    {"tool_call", &script_types::tool_call_type},
+    {"timing", &script_types::timing},
+    {"rate", &script_types::rate},
+    {"chunking", &script_types::chunking},
+    {"headers", &script_types::headers},
+    {"header_value", &script_types::header_value},
+    {"range", &script_types::range},
+    {"pace", &script_types::pace},
+    {"sse", &script_types::dialect},
+};
 
 MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
-  Json schema = type.schema ? read(type.schema) : Json("$rows");
+  Json schema = type.schema ? read_json(type.schema) : Json("$rows");
   if (type.table) put(schema, "$rows", object_of(*type.table));
   if (type.names) put(schema, "$names", type.names());
   return schema;
@@ -36983,13 +36979,13 @@ MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
 
 MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   Json schema;
-  for (const auto& [name, type] : definitions()) {
+  for (const auto& [name, type] : definitions) {
     if (type != row.type) continue;
     schema["$ref"] = std::string("#/$defs/") + name;
   }
   if (schema.is_null()) schema = whole(row.type());
   if (!schema.is_object()) schema = Json::object();
-  if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
   if (*row.text) schema["description"] = std::string(row.lead) + row.text;
   return schema;
 }
@@ -37016,7 +37012,7 @@ MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
-  if (*table.rules) schema.update(with_keys(read("{" + std::string(table.rules) + "}"), table));
+  if (*table.rules) schema.update(with_keys(read_json("{" + std::string(table.rules) + "}"), table));
   return schema;
 }
 
@@ -37029,7 +37025,7 @@ MOCK_GATEWAY_INLINE Json script_schema() {
   schema["title"] = "Script of mock_gateway, version 1";
   schema.update(detail::script_schemas::whole(detail::script_types::document()));
   Json& definitions = schema["$defs"] = Json::object();
-  for (const auto& [name, type] : detail::script_schemas::definitions())
+  for (const auto& [name, type] : detail::script_schemas::definitions)
     definitions[name] = detail::script_schemas::whole(type());
   return schema;
 }
@@ -37192,12 +37188,8 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  try {
-    require_consistent(stub);
-  } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
-    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
-  }
+  // Contradictions that the names of keys show were reported above.
+  script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
   // Without the place: a stub that only moved within its file is unchanged.
   Json json = node.value;
   json.erase("source");
@@ -37801,11 +37793,7 @@ MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char*
 }
 
 MOCK_GATEWAY_INLINE std::string header_value(const ScriptNode& node, const std::string& name) {
-  try {
-    require_header_field(name, text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
+  script_reading::checked(node, [&] { require_header_field(name, text_of(node)); });
   return text_of(node);
 }
 
@@ -38564,140 +38552,140 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10632    gateway/option_values.hpp
 //  10690    gateway/sweep_run.hpp
 //  10713    document/script_reader.hpp
-//  10913    document/script_files.hpp
-//  10931    document/script_sections.hpp
-//  11096    document/script_values.hpp
-//  11262    core/calendar.cpp
-//  11343    core/clock.cpp
-//  11747    core/gate.cpp
-//  11957    core/json_reader.cpp
-//  12296    core/pattern.cpp
-//  12709    core/random.cpp
-//  12764    core/reporter.cpp
-//  12862    core/text.cpp
-//  13206    model/acceptance.cpp
-//  13265    model/checks.cpp
-//  13302    model/connection_fault.cpp
-//  13404    model/failure.cpp
-//  13550    model/fault.cpp
-//  13784    model/finding.cpp
-//  13818    model/hold.cpp
-//  13840    model/http_reply.cpp
-//  13906    model/pace.cpp
-//  14104    model/profile.cpp
-//  14282    model/range.cpp
-//  14312    model/received_request.cpp
-//  14380    model/reply.cpp
-//  14761    model/reply_checks.cpp
-//  14954    model/reply_template.cpp
-//  15114    model/sent_answer.cpp
-//  15142    model/sse_dialect.cpp
-//  15287    request/chat_fields.cpp
-//  15429    request/chat_messages.cpp
-//  15638    request/chat_reader.cpp
-//  16043    request/chat_request.cpp
-//  16127    request/embedding_request.cpp
-//  16215    keys/api_key.cpp
-//  16265    keys/key_store.cpp
-//  16762    keys/keys.cpp
-//  16826    keys/secrets.cpp
-//  17031    answer/bodies.cpp
-//  17104    answer/completion.cpp
-//  17330    answer/completion_events.cpp
-//  17526    answer/completion_json.cpp
-//  17743    answer/default_reply.cpp
-//  17920    answer/embeddings.cpp
-//  18037    answer/schema_checker.cpp
-//  18500    answer/schema_instance.cpp
-//  18873    answer/tokens.cpp
-//  19094    answer/words.cpp
-//  19155    script/chaos.cpp
-//  19295    script/chaos_rules.cpp
-//  19407    script/connection_faults.cpp
-//  19516    script/excerpts.cpp
-//  19578    script/field_matchers.cpp
-//  19956    script/forced_failures.cpp
-//  20045    script/hiding.cpp
-//  20160    script/json_comparison.cpp
-//  20246    script/matcher.cpp
-//  20489    script/matchers.cpp
-//  20840    script/scope.cpp
-//  20898    script/script.cpp
-//  21294    script/text_matchers.cpp
-//  21415    delivery/answer_log.cpp
-//  21585    delivery/delivery.cpp
-//  22049    delivery/faults_and_waits.cpp
-//  22322    delivery/framing.cpp
-//  22439    delivery/gzip.cpp
-//  22506    delivery/pace_schedule.cpp
-//  22575    delivery/progress.cpp
-//  22626    delivery/write_queue.cpp
-//  22767    http/acceptor.cpp
-//  22875    http/compatibility.cpp
-//  22984    http/connection.cpp
-//  23565    http/poller.cpp
-//  23733    http/reactor.cpp
-//  23996    http/request_reader.cpp
-//  24447    http/response.cpp
-//  24528    http/server.cpp
-//  24935    http/sockets.cpp
-//  25437    http/turned_away.cpp
-//  25521    http/workers.cpp
-//  25634    evidence/diagnosis.cpp
-//  25853    evidence/evidence_json.cpp
-//  26235    evidence/exchange.cpp
-//  26533    evidence/gateway_problems.cpp
-//  26980    evidence/journal.cpp
-//  27138    evidence/kept_problems.cpp
-//  27248    evidence/notes.cpp
-//  27348    evidence/record.cpp
-//  27808    evidence/redaction.cpp
-//  27948    evidence/redirects.cpp
-//  28051    evidence/retries.cpp
-//  28432    evidence/review.cpp
-//  28813    evidence/told_in_body.cpp
-//  28910    evidence/verification.cpp
-//  29027    serve/asked_requests.cpp
-//  29094    serve/chat_judge.cpp
-//  29407    serve/connection_loop.cpp
-//  29568    serve/cross_origin.cpp
-//  29611    serve/delivery_report.cpp
-//  29700    serve/gateway_state.cpp
-//  29736    serve/judge.cpp
-//  29964    serve/limits.cpp
-//  30061    serve/operations.cpp
-//  30283    serve/profile_headers.cpp
-//  30324    serve/reply_answer.cpp
-//  30465    serve/request_checks.cpp
-//  30539    serve/runner.cpp
-//  30800    serve/served_models.cpp
-//  30878    serve/served_request.cpp
-//  30946    gateway/catalogue.cpp
-//  31359    gateway/catalogue_chunks.cpp
-//  31647    gateway/catalogue_delivery.cpp
-//  31799    gateway/catalogue_entries.cpp
-//  32028    gateway/catalogue_failures.cpp
-//  32309    gateway/catalogue_framing.cpp
-//  32493    gateway/catalogue_tool_calls.cpp
-//  32692    gateway/chat_script.cpp
-//  32841    gateway/gateway.cpp
-//  33131    gateway/mishaps.cpp
-//  33469    gateway/options.cpp
-//  33622    gateway/sweep.cpp
-//  34037    document/scenario_files.cpp
-//  34175    document/script_document.cpp
-//  34566    document/script_faults.cpp
-//  34852    document/script_files.cpp
-//  34996    document/script_gateway.cpp
-//  35299    document/script_matchers.cpp
-//  35591    document/script_objects.cpp
-//  35751    document/script_reader.cpp
-//  36199    document/script_references.cpp
-//  36515    document/script_replies.cpp
-//  36907    document/script_schema.cpp
-//  37039    document/script_sections.cpp
-//  37585    document/script_values.cpp
-//  37977  Adapters
-//  37994    adapters/catch2.hpp
-//  38148    adapters/doctest.hpp
-//  38308    adapters/gtest.hpp
+//  10922    document/script_files.hpp
+//  10940    document/script_sections.hpp
+//  11105    document/script_values.hpp
+//  11271    core/calendar.cpp
+//  11352    core/clock.cpp
+//  11756    core/gate.cpp
+//  11966    core/json_reader.cpp
+//  12305    core/pattern.cpp
+//  12718    core/random.cpp
+//  12773    core/reporter.cpp
+//  12871    core/text.cpp
+//  13215    model/acceptance.cpp
+//  13274    model/checks.cpp
+//  13311    model/connection_fault.cpp
+//  13413    model/failure.cpp
+//  13559    model/fault.cpp
+//  13793    model/finding.cpp
+//  13827    model/hold.cpp
+//  13849    model/http_reply.cpp
+//  13915    model/pace.cpp
+//  14113    model/profile.cpp
+//  14291    model/range.cpp
+//  14321    model/received_request.cpp
+//  14389    model/reply.cpp
+//  14770    model/reply_checks.cpp
+//  14963    model/reply_template.cpp
+//  15123    model/sent_answer.cpp
+//  15151    model/sse_dialect.cpp
+//  15296    request/chat_fields.cpp
+//  15438    request/chat_messages.cpp
+//  15647    request/chat_reader.cpp
+//  16052    request/chat_request.cpp
+//  16136    request/embedding_request.cpp
+//  16224    keys/api_key.cpp
+//  16274    keys/key_store.cpp
+//  16771    keys/keys.cpp
+//  16835    keys/secrets.cpp
+//  17040    answer/bodies.cpp
+//  17113    answer/completion.cpp
+//  17339    answer/completion_events.cpp
+//  17535    answer/completion_json.cpp
+//  17752    answer/default_reply.cpp
+//  17929    answer/embeddings.cpp
+//  18046    answer/schema_checker.cpp
+//  18509    answer/schema_instance.cpp
+//  18882    answer/tokens.cpp
+//  19103    answer/words.cpp
+//  19164    script/chaos.cpp
+//  19304    script/chaos_rules.cpp
+//  19416    script/connection_faults.cpp
+//  19525    script/excerpts.cpp
+//  19587    script/field_matchers.cpp
+//  19965    script/forced_failures.cpp
+//  20054    script/hiding.cpp
+//  20169    script/json_comparison.cpp
+//  20255    script/matcher.cpp
+//  20498    script/matchers.cpp
+//  20849    script/scope.cpp
+//  20907    script/script.cpp
+//  21303    script/text_matchers.cpp
+//  21424    delivery/answer_log.cpp
+//  21594    delivery/delivery.cpp
+//  22058    delivery/faults_and_waits.cpp
+//  22331    delivery/framing.cpp
+//  22448    delivery/gzip.cpp
+//  22515    delivery/pace_schedule.cpp
+//  22584    delivery/progress.cpp
+//  22635    delivery/write_queue.cpp
+//  22776    http/acceptor.cpp
+//  22884    http/compatibility.cpp
+//  22993    http/connection.cpp
+//  23574    http/poller.cpp
+//  23742    http/reactor.cpp
+//  24005    http/request_reader.cpp
+//  24456    http/response.cpp
+//  24537    http/server.cpp
+//  24944    http/sockets.cpp
+//  25446    http/turned_away.cpp
+//  25530    http/workers.cpp
+//  25643    evidence/diagnosis.cpp
+//  25862    evidence/evidence_json.cpp
+//  26244    evidence/exchange.cpp
+//  26542    evidence/gateway_problems.cpp
+//  26989    evidence/journal.cpp
+//  27147    evidence/kept_problems.cpp
+//  27257    evidence/notes.cpp
+//  27357    evidence/record.cpp
+//  27817    evidence/redaction.cpp
+//  27957    evidence/redirects.cpp
+//  28060    evidence/retries.cpp
+//  28441    evidence/review.cpp
+//  28822    evidence/told_in_body.cpp
+//  28919    evidence/verification.cpp
+//  29036    serve/asked_requests.cpp
+//  29103    serve/chat_judge.cpp
+//  29416    serve/connection_loop.cpp
+//  29577    serve/cross_origin.cpp
+//  29620    serve/delivery_report.cpp
+//  29709    serve/gateway_state.cpp
+//  29745    serve/judge.cpp
+//  29973    serve/limits.cpp
+//  30070    serve/operations.cpp
+//  30292    serve/profile_headers.cpp
+//  30333    serve/reply_answer.cpp
+//  30474    serve/request_checks.cpp
+//  30548    serve/runner.cpp
+//  30809    serve/served_models.cpp
+//  30887    serve/served_request.cpp
+//  30955    gateway/catalogue.cpp
+//  31368    gateway/catalogue_chunks.cpp
+//  31656    gateway/catalogue_delivery.cpp
+//  31808    gateway/catalogue_entries.cpp
+//  32037    gateway/catalogue_failures.cpp
+//  32318    gateway/catalogue_framing.cpp
+//  32502    gateway/catalogue_tool_calls.cpp
+//  32701    gateway/chat_script.cpp
+//  32850    gateway/gateway.cpp
+//  33140    gateway/mishaps.cpp
+//  33478    gateway/options.cpp
+//  33631    gateway/sweep.cpp
+//  34046    document/scenario_files.cpp
+//  34184    document/script_document.cpp
+//  34575    document/script_faults.cpp
+//  34861    document/script_files.cpp
+//  35005    document/script_gateway.cpp
+//  35308    document/script_matchers.cpp
+//  35600    document/script_objects.cpp
+//  35760    document/script_reader.cpp
+//  36208    document/script_references.cpp
+//  36524    document/script_replies.cpp
+//  36908    document/script_schema.cpp
+//  37035    document/script_sections.cpp
+//  37577    document/script_values.cpp
+//  37965  Adapters
+//  37982    adapters/catch2.hpp
+//  38136    adapters/doctest.hpp
+//  38296    adapters/gtest.hpp

@@ -209,6 +209,15 @@ void hide_keys(std::string& text);
 const char* lasting(const std::string& text);
 /// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
+/// Turns a GatewayError of `function` into a ScriptMistake at the node.
+template <class Function>
+auto checked(const ScriptNode& node, const Function& function) {
+  try {
+    return function();
+  } catch (const GatewayError& error) {
+    fail(node, plain_message(error));
+  }
+}
 
 }  // namespace script_reading
 

@@ -287,17 +287,9 @@ void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
-Scenario scenario_of(const ScriptNode& node) {
-  try {
-    return scenario(script_values::text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
-}
-
 /// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = script_types::scenario_of(node);
+  const Scenario found = script_reading::checked(node, [&] { return scenario(script_values::text_of(node)); });
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(

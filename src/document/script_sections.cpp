@@ -169,12 +169,8 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  try {
-    require_consistent(stub);
-  } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
-    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
-  }
+  // Contradictions that the names of keys show were reported above.
+  script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
   // Without the place: a stub that only moved within its file is unchanged.
   Json json = node.value;
   json.erase("source");

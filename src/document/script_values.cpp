@@ -228,11 +228,7 @@ const char* distribution(const ScriptNode& node, const char* what) {
 }
 
 std::string header_value(const ScriptNode& node, const std::string& name) {
-  try {
-    require_header_field(name, text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
+  script_reading::checked(node, [&] { require_header_field(name, text_of(node)); });
   return text_of(node);
 }
 
