@@ -1650,6 +1650,8 @@ struct Fault {
 
 // ---- model/hold.hpp -------------------------------------------------------------------------------------------------
 
+// The places at which a gate holds a reply; the code is in `reply.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
@@ -6571,43 +6573,6 @@ std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
 
-// ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
-
-// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
-// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
-// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
-// constraints are refused with their position.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace schema {
-
-// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
-inline constexpr std::size_t request_work_limit = 100000;
-inline constexpr std::size_t large_work_limit = 1000000;
-
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
-/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
-std::string instance_of(const Json& schema, Random& random, Budget& budget);
-
-}  // namespace schema
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/embeddings.hpp ------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
-/// five, about 0 without shared words. Token numbers in the input count as words.
-std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
-
-std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
-
-/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
-std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
 // Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
@@ -6695,7 +6660,36 @@ class Checker {
   std::map<std::string, Pattern> patterns_;
 };
 
+// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
+// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
+// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
+// constraints are refused with their position. The code is in `schema_instance.cpp`.
+
+// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
+inline constexpr std::size_t request_work_limit = 100000;
+inline constexpr std::size_t large_work_limit = 1000000;
+
+/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
+std::string instance_of(const Json& schema, Random& random, Budget& budget);
+
 }  // namespace schema
+}}}  // namespace mock_gateway::detail
+
+// ---- answer/embeddings.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
+/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
+/// five, about 0 without shared words. Token numbers in the input count as words.
+std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
+
+std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
+
+/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
+
 }}}  // namespace mock_gateway::detail
 
 // ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
@@ -10919,24 +10913,6 @@ auto checked(const ScriptNode& node, const Function& function) {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- document/script_files.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace script_files {
-
-/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
-/// order. Notes paths that do not exist.
-std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// Returns false and notes the problem if the file cannot be read.
-bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
-std::string foreign_format(const Json& document);
-
-}  // namespace script_files
-}}}  // namespace mock_gateway::detail
-
 // ---- document/script_sections.hpp -----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -11074,6 +11050,20 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// Reads a document into the plan. The reader's source must live until script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
+
+namespace script_files {
+
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
+/// Returns false and notes the problem if the file cannot be read.
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
+std::string foreign_format(const Json& document);
+
+}  // namespace script_files
 
 // Checks of references: hidden stubs, unreachable states, unknown models, keys and operations.
 
@@ -13824,28 +13814,6 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- model/hold.cpp -------------------------------------------------------------------------------------------------
-
-// The places at which a gate holds a reply.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
-  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
-}
-
-MOCK_GATEWAY_INLINE HoldPoint before_event(std::size_t number) {
-  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
-                                         detail::counted_from_one(number, "before_event", "events"));
-}
-
-MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
-  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
-                                         detail::counted_from_one(number, "before_token", "tokens"));
-}
-
-}}  // namespace mock_gateway
-
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
 // Replies of mounted operations: status, content type, headers, faults and pace.
@@ -14388,7 +14356,8 @@ MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string
 
 // ---- model/reply.cpp ------------------------------------------------------------------------------------------------
 
-// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
+// The scripted reply: setters, holds, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their
+// arguments.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14718,6 +14687,20 @@ MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
 MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
+}
+
+MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_event(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
 }
 
 MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
@@ -38428,264 +38411,261 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1382    core/clock.hpp
 //   1486    model/fault.hpp
 //   1651    model/hold.hpp
-//   1693    model/pace.hpp
-//   1843    model/sse_dialect.hpp
-//   1959    model/writes.hpp
-//   1990    model/http_reply.hpp
-//   2067    model/connection_fault.hpp
-//   2158    evidence/journal.hpp
-//   2440    model/sent_answer.hpp
-//   2506    script/near_miss.hpp
-//   2550    evidence/verification.hpp
-//   2672    model/finding.hpp
-//   2714    evidence/review.hpp
-//   2835    model/operation.hpp
-//   2866    keys/api_key.hpp
-//   2987    keys/keys.hpp
-//   3042    model/profile.hpp
-//   3071    model/tokenizer.hpp
-//   3083    gateway/options.hpp
-//   3224    model/acceptance.hpp
-//   3393    request/chat_request.hpp
-//   3512    script/scope.hpp
-//   3566    script/failure_scope.hpp
-//   3612    script/chaos.hpp
-//   3706    gateway/sweep.hpp
-//   3843    gateway/catalogue.hpp
-//   4003    gateway/mishaps.hpp
-//   4102    document/scenario_files.hpp
-//   4134    core/error.hpp
-//   4149    document/script_document.hpp
-//   4289    evidence/evidence_json.hpp
-//   4313    core/printed.hpp
-//   4342    core/reporter.hpp
-//   4421  Implementation
-//   4482    core/random.hpp
-//   4512    core/text.hpp
-//   4615    core/json_reader.hpp
-//   4669    core/pattern.hpp
-//   4760    core/json_pointer.hpp
-//   4808    core/calendar.hpp
-//   4827    core/access.hpp
-//   4899    core/timeline.hpp
-//   5077    core/rows.hpp
-//   5103    core/change_count.hpp
-//   5147    core/process.hpp
-//   5174    core/warning.hpp
-//   5189    core/heap_optional.hpp
-//   5216    core/handoff.hpp
-//   5253    model/profile_traits.hpp
-//   5353    model/checks.hpp
-//   5369    model/reply_data.hpp
-//   5435    model/request_error.hpp
-//   5448    model/fault_rows.hpp
-//   5564    model/failure_rows.hpp
-//   5604    model/dialect_rows.hpp
-//   5641    model/finding_kinds.hpp
-//   5718    model/reply_checks.hpp
-//   5767    request/embedding_request.hpp
-//   5791    request/chat_parser.hpp
-//   5808    request/chat_fields.hpp
-//   5856    request/chat_reader.hpp
-//   5951    keys/secrets.hpp
-//   5995    keys/key_store.hpp
-//   6202    answer/bodies.hpp
-//   6230    answer/events.hpp
-//   6288    answer/tokens.hpp
-//   6358    answer/completion.hpp
-//   6447    answer/completion_json.hpp
-//   6483    answer/completion_events.hpp
-//   6544    answer/words.hpp
-//   6559    answer/default_reply.hpp
-//   6574    answer/schema_instance.hpp
-//   6595    answer/embeddings.hpp
-//   6611    answer/schema_checker.hpp
-//   6701    answer/occurrences.hpp
-//   6736    script/matcher_node.hpp
-//   6841    script/script.hpp
-//   7095    script/chaos_plan.hpp
-//   7137    script/chaos_rules.hpp
-//   7211    script/connection_faults.hpp
-//   7265    script/forced_failures.hpp
-//   7304    script/field_matchers.hpp
-//   7378    script/hiding.hpp
-//   7417    script/excerpts.hpp
-//   7441    script/json_comparison.hpp
-//   7467    delivery/answer_log.hpp
-//   7576    delivery/gzip.hpp
-//   7601    delivery/framing.hpp
-//   7650    delivery/outlet.hpp
-//   7697    delivery/pace_schedule.hpp
-//   7739    delivery/progress.hpp
-//   7789    delivery/waits.hpp
-//   7865    delivery/write_queue.hpp
-//   7960    delivery/delivery.hpp
-//   8226    http/exchange_observer.hpp
-//   8260    http/sockets.hpp
-//   8380    http/wakes.hpp
-//   8449    http/connection.hpp
-//   8716    http/request_reader.hpp
-//   8840    http/server.hpp
-//   8900    http/response.hpp
-//   8915    http/turned_away.hpp
-//   8963    http/workers.hpp
-//   9019    http/acceptor.hpp
-//   9062    http/poller.hpp
-//   9115    http/reactor.hpp
-//   9221    evidence/kept_problems.hpp
-//   9284    evidence/record.hpp
-//   9522    evidence/gateway_parts.hpp
-//   9540    evidence/review_parts.hpp
-//   9601    evidence/diagnosis.hpp
-//   9663    evidence/redaction.hpp
-//   9683    evidence/gateway_problems.hpp
-//   9771    serve/asked_requests.hpp
-//   9848    serve/operations.hpp
-//   9915    serve/served_models.hpp
-//   9955    serve/gateway_state.hpp
-//  10013    serve/served_request.hpp
-//  10180    serve/runner.hpp
-//  10242    serve/connection_loop.hpp
-//  10285    serve/request_checks.hpp
-//  10305    serve/tester_code.hpp
-//  10369    gateway/catalogue_entries.hpp
-//  10632    gateway/option_values.hpp
-//  10690    gateway/sweep_run.hpp
-//  10713    document/script_reader.hpp
-//  10922    document/script_files.hpp
-//  10940    document/script_sections.hpp
-//  11105    document/script_values.hpp
-//  11271    core/calendar.cpp
-//  11352    core/clock.cpp
-//  11756    core/gate.cpp
-//  11966    core/json_reader.cpp
-//  12305    core/pattern.cpp
-//  12718    core/random.cpp
-//  12773    core/reporter.cpp
-//  12871    core/text.cpp
-//  13215    model/acceptance.cpp
-//  13274    model/checks.cpp
-//  13311    model/connection_fault.cpp
-//  13413    model/failure.cpp
-//  13559    model/fault.cpp
-//  13793    model/finding.cpp
-//  13827    model/hold.cpp
-//  13849    model/http_reply.cpp
-//  13915    model/pace.cpp
-//  14113    model/profile.cpp
-//  14291    model/range.cpp
-//  14321    model/received_request.cpp
-//  14389    model/reply.cpp
-//  14770    model/reply_checks.cpp
-//  14963    model/reply_template.cpp
-//  15123    model/sent_answer.cpp
-//  15151    model/sse_dialect.cpp
-//  15296    request/chat_fields.cpp
-//  15438    request/chat_messages.cpp
-//  15647    request/chat_reader.cpp
-//  16052    request/chat_request.cpp
-//  16136    request/embedding_request.cpp
-//  16224    keys/api_key.cpp
-//  16274    keys/key_store.cpp
-//  16771    keys/keys.cpp
-//  16835    keys/secrets.cpp
-//  17040    answer/bodies.cpp
-//  17113    answer/completion.cpp
-//  17339    answer/completion_events.cpp
-//  17535    answer/completion_json.cpp
-//  17752    answer/default_reply.cpp
-//  17929    answer/embeddings.cpp
-//  18046    answer/schema_checker.cpp
-//  18509    answer/schema_instance.cpp
-//  18882    answer/tokens.cpp
-//  19103    answer/words.cpp
-//  19164    script/chaos.cpp
-//  19304    script/chaos_rules.cpp
-//  19416    script/connection_faults.cpp
-//  19525    script/excerpts.cpp
-//  19587    script/field_matchers.cpp
-//  19965    script/forced_failures.cpp
-//  20054    script/hiding.cpp
-//  20169    script/json_comparison.cpp
-//  20255    script/matcher.cpp
-//  20498    script/matchers.cpp
-//  20849    script/scope.cpp
-//  20907    script/script.cpp
-//  21303    script/text_matchers.cpp
-//  21424    delivery/answer_log.cpp
-//  21594    delivery/delivery.cpp
-//  22058    delivery/faults_and_waits.cpp
-//  22331    delivery/framing.cpp
-//  22448    delivery/gzip.cpp
-//  22515    delivery/pace_schedule.cpp
-//  22584    delivery/progress.cpp
-//  22635    delivery/write_queue.cpp
-//  22776    http/acceptor.cpp
-//  22884    http/compatibility.cpp
-//  22993    http/connection.cpp
-//  23574    http/poller.cpp
-//  23742    http/reactor.cpp
-//  24005    http/request_reader.cpp
-//  24456    http/response.cpp
-//  24537    http/server.cpp
-//  24944    http/sockets.cpp
-//  25446    http/turned_away.cpp
-//  25530    http/workers.cpp
-//  25643    evidence/diagnosis.cpp
-//  25862    evidence/evidence_json.cpp
-//  26244    evidence/exchange.cpp
-//  26542    evidence/gateway_problems.cpp
-//  26989    evidence/journal.cpp
-//  27147    evidence/kept_problems.cpp
-//  27257    evidence/notes.cpp
-//  27357    evidence/record.cpp
-//  27817    evidence/redaction.cpp
-//  27957    evidence/redirects.cpp
-//  28060    evidence/retries.cpp
-//  28441    evidence/review.cpp
-//  28822    evidence/told_in_body.cpp
-//  28919    evidence/verification.cpp
-//  29036    serve/asked_requests.cpp
-//  29103    serve/chat_judge.cpp
-//  29416    serve/connection_loop.cpp
-//  29577    serve/cross_origin.cpp
-//  29620    serve/delivery_report.cpp
-//  29709    serve/gateway_state.cpp
-//  29745    serve/judge.cpp
-//  29973    serve/limits.cpp
-//  30070    serve/operations.cpp
-//  30292    serve/profile_headers.cpp
-//  30333    serve/reply_answer.cpp
-//  30474    serve/request_checks.cpp
-//  30548    serve/runner.cpp
-//  30809    serve/served_models.cpp
-//  30887    serve/served_request.cpp
-//  30955    gateway/catalogue.cpp
-//  31368    gateway/catalogue_chunks.cpp
-//  31656    gateway/catalogue_delivery.cpp
-//  31808    gateway/catalogue_entries.cpp
-//  32037    gateway/catalogue_failures.cpp
-//  32318    gateway/catalogue_framing.cpp
-//  32502    gateway/catalogue_tool_calls.cpp
-//  32701    gateway/chat_script.cpp
-//  32850    gateway/gateway.cpp
-//  33140    gateway/mishaps.cpp
-//  33478    gateway/options.cpp
-//  33631    gateway/sweep.cpp
-//  34046    document/scenario_files.cpp
-//  34184    document/script_document.cpp
-//  34575    document/script_faults.cpp
-//  34861    document/script_files.cpp
-//  35005    document/script_gateway.cpp
-//  35308    document/script_matchers.cpp
-//  35600    document/script_objects.cpp
-//  35760    document/script_reader.cpp
-//  36208    document/script_references.cpp
-//  36524    document/script_replies.cpp
-//  36908    document/script_schema.cpp
-//  37035    document/script_sections.cpp
-//  37577    document/script_values.cpp
-//  37965  Adapters
-//  37982    adapters/catch2.hpp
-//  38136    adapters/doctest.hpp
-//  38296    adapters/gtest.hpp
+//   1695    model/pace.hpp
+//   1845    model/sse_dialect.hpp
+//   1961    model/writes.hpp
+//   1992    model/http_reply.hpp
+//   2069    model/connection_fault.hpp
+//   2160    evidence/journal.hpp
+//   2442    model/sent_answer.hpp
+//   2508    script/near_miss.hpp
+//   2552    evidence/verification.hpp
+//   2674    model/finding.hpp
+//   2716    evidence/review.hpp
+//   2837    model/operation.hpp
+//   2868    keys/api_key.hpp
+//   2989    keys/keys.hpp
+//   3044    model/profile.hpp
+//   3073    model/tokenizer.hpp
+//   3085    gateway/options.hpp
+//   3226    model/acceptance.hpp
+//   3395    request/chat_request.hpp
+//   3514    script/scope.hpp
+//   3568    script/failure_scope.hpp
+//   3614    script/chaos.hpp
+//   3708    gateway/sweep.hpp
+//   3845    gateway/catalogue.hpp
+//   4005    gateway/mishaps.hpp
+//   4104    document/scenario_files.hpp
+//   4136    core/error.hpp
+//   4151    document/script_document.hpp
+//   4291    evidence/evidence_json.hpp
+//   4315    core/printed.hpp
+//   4344    core/reporter.hpp
+//   4423  Implementation
+//   4484    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9516    evidence/gateway_parts.hpp
+//   9534    evidence/review_parts.hpp
+//   9595    evidence/diagnosis.hpp
+//   9657    evidence/redaction.hpp
+//   9677    evidence/gateway_problems.hpp
+//   9765    serve/asked_requests.hpp
+//   9842    serve/operations.hpp
+//   9909    serve/served_models.hpp
+//   9949    serve/gateway_state.hpp
+//  10007    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10236    serve/connection_loop.hpp
+//  10279    serve/request_checks.hpp
+//  10299    serve/tester_code.hpp
+//  10363    gateway/catalogue_entries.hpp
+//  10626    gateway/option_values.hpp
+//  10684    gateway/sweep_run.hpp
+//  10707    document/script_reader.hpp
+//  10916    document/script_sections.hpp
+//  11095    document/script_values.hpp
+//  11261    core/calendar.cpp
+//  11342    core/clock.cpp
+//  11746    core/gate.cpp
+//  11956    core/json_reader.cpp
+//  12295    core/pattern.cpp
+//  12708    core/random.cpp
+//  12763    core/reporter.cpp
+//  12861    core/text.cpp
+//  13205    model/acceptance.cpp
+//  13264    model/checks.cpp
+//  13301    model/connection_fault.cpp
+//  13403    model/failure.cpp
+//  13549    model/fault.cpp
+//  13783    model/finding.cpp
+//  13817    model/http_reply.cpp
+//  13883    model/pace.cpp
+//  14081    model/profile.cpp
+//  14259    model/range.cpp
+//  14289    model/received_request.cpp
+//  14357    model/reply.cpp
+//  14753    model/reply_checks.cpp
+//  14946    model/reply_template.cpp
+//  15106    model/sent_answer.cpp
+//  15134    model/sse_dialect.cpp
+//  15279    request/chat_fields.cpp
+//  15421    request/chat_messages.cpp
+//  15630    request/chat_reader.cpp
+//  16035    request/chat_request.cpp
+//  16119    request/embedding_request.cpp
+//  16207    keys/api_key.cpp
+//  16257    keys/key_store.cpp
+//  16754    keys/keys.cpp
+//  16818    keys/secrets.cpp
+//  17023    answer/bodies.cpp
+//  17096    answer/completion.cpp
+//  17322    answer/completion_events.cpp
+//  17518    answer/completion_json.cpp
+//  17735    answer/default_reply.cpp
+//  17912    answer/embeddings.cpp
+//  18029    answer/schema_checker.cpp
+//  18492    answer/schema_instance.cpp
+//  18865    answer/tokens.cpp
+//  19086    answer/words.cpp
+//  19147    script/chaos.cpp
+//  19287    script/chaos_rules.cpp
+//  19399    script/connection_faults.cpp
+//  19508    script/excerpts.cpp
+//  19570    script/field_matchers.cpp
+//  19948    script/forced_failures.cpp
+//  20037    script/hiding.cpp
+//  20152    script/json_comparison.cpp
+//  20238    script/matcher.cpp
+//  20481    script/matchers.cpp
+//  20832    script/scope.cpp
+//  20890    script/script.cpp
+//  21286    script/text_matchers.cpp
+//  21407    delivery/answer_log.cpp
+//  21577    delivery/delivery.cpp
+//  22041    delivery/faults_and_waits.cpp
+//  22314    delivery/framing.cpp
+//  22431    delivery/gzip.cpp
+//  22498    delivery/pace_schedule.cpp
+//  22567    delivery/progress.cpp
+//  22618    delivery/write_queue.cpp
+//  22759    http/acceptor.cpp
+//  22867    http/compatibility.cpp
+//  22976    http/connection.cpp
+//  23557    http/poller.cpp
+//  23725    http/reactor.cpp
+//  23988    http/request_reader.cpp
+//  24439    http/response.cpp
+//  24520    http/server.cpp
+//  24927    http/sockets.cpp
+//  25429    http/turned_away.cpp
+//  25513    http/workers.cpp
+//  25626    evidence/diagnosis.cpp
+//  25845    evidence/evidence_json.cpp
+//  26227    evidence/exchange.cpp
+//  26525    evidence/gateway_problems.cpp
+//  26972    evidence/journal.cpp
+//  27130    evidence/kept_problems.cpp
+//  27240    evidence/notes.cpp
+//  27340    evidence/record.cpp
+//  27800    evidence/redaction.cpp
+//  27940    evidence/redirects.cpp
+//  28043    evidence/retries.cpp
+//  28424    evidence/review.cpp
+//  28805    evidence/told_in_body.cpp
+//  28902    evidence/verification.cpp
+//  29019    serve/asked_requests.cpp
+//  29086    serve/chat_judge.cpp
+//  29399    serve/connection_loop.cpp
+//  29560    serve/cross_origin.cpp
+//  29603    serve/delivery_report.cpp
+//  29692    serve/gateway_state.cpp
+//  29728    serve/judge.cpp
+//  29956    serve/limits.cpp
+//  30053    serve/operations.cpp
+//  30275    serve/profile_headers.cpp
+//  30316    serve/reply_answer.cpp
+//  30457    serve/request_checks.cpp
+//  30531    serve/runner.cpp
+//  30792    serve/served_models.cpp
+//  30870    serve/served_request.cpp
+//  30938    gateway/catalogue.cpp
+//  31351    gateway/catalogue_chunks.cpp
+//  31639    gateway/catalogue_delivery.cpp
+//  31791    gateway/catalogue_entries.cpp
+//  32020    gateway/catalogue_failures.cpp
+//  32301    gateway/catalogue_framing.cpp
+//  32485    gateway/catalogue_tool_calls.cpp
+//  32684    gateway/chat_script.cpp
+//  32833    gateway/gateway.cpp
+//  33123    gateway/mishaps.cpp
+//  33461    gateway/options.cpp
+//  33614    gateway/sweep.cpp
+//  34029    document/scenario_files.cpp
+//  34167    document/script_document.cpp
+//  34558    document/script_faults.cpp
+//  34844    document/script_files.cpp
+//  34988    document/script_gateway.cpp
+//  35291    document/script_matchers.cpp
+//  35583    document/script_objects.cpp
+//  35743    document/script_reader.cpp
+//  36191    document/script_references.cpp
+//  36507    document/script_replies.cpp
+//  36891    document/script_schema.cpp
+//  37018    document/script_sections.cpp
+//  37560    document/script_values.cpp
+//  37948  Adapters
+//  37965    adapters/catch2.hpp
+//  38119    adapters/doctest.hpp
+//  38279    adapters/gtest.hpp

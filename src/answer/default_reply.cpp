@@ -15,7 +15,7 @@
 #include "../model/failure.hpp"
 #include "../model/reply_data.hpp"
 #include "../model/request_error.hpp"
-#include "schema_instance.hpp"
+#include "schema_checker.hpp"
 #include "words.hpp"
 
 namespace mock_gateway::detail {

@@ -14,7 +14,6 @@
 #include "../evidence/journal.hpp"
 #include "../gateway/catalogue_entries.hpp"
 #include "script_document.hpp"
-#include "script_files.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 

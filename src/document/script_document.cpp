@@ -21,7 +21,6 @@
 #include "../gateway/option_values.hpp"
 #include "../keys/keys.hpp"
 #include "../serve/gateway_state.hpp"
-#include "script_files.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 

@@ -163,6 +163,20 @@ void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options
 /// Reads a document into the plan. The reader's source must live until script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
 
+namespace script_files {
+
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
+/// Returns false and notes the problem if the file cannot be read.
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
+std::string foreign_format(const Json& document);
+
+}  // namespace script_files
+
 // Checks of references: hidden stubs, unreachable states, unknown models, keys and operations.
 
 namespace script_references {

@@ -1,4 +1,5 @@
-// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
+// The scripted reply: setters, holds, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their
+// arguments.
 
 #include "reply.hpp"
 
@@ -341,6 +342,20 @@ Reply Reply::one_write() const {
 Reply Reply::split_write(std::size_t byte) const {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
+}
+
+std::string HoldPoint::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
+HoldPoint before_event(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
+}
+
+HoldPoint before_token(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
 }
 
 Reply text(std::string text) { return Reply(std::move(text)); }

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "document/script_files.hpp"
 #include "document/script_reader.hpp"
 #include "document/script_sections.hpp"
 #include "finding.hpp"
