@@ -1650,6 +1650,8 @@ struct Fault {
 
 // ---- model/hold.hpp -------------------------------------------------------------------------------------------------
 
+// The places at which a gate holds a reply; the code is in `reply.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
@@ -4790,6 +4792,18 @@ inline const Json* child(const Json& value, std::string_view name) {
   return place < value.size() ? &value[place] : nullptr;
 }
 
+/// The value at a JSON pointer, or null.
+inline const Json* find(const Json& root, std::string_view pointer) {
+  const Json* value = &root;
+  while (value && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::optional<std::string> name = name_of(pointer.substr(1, end - 1));
+    value = name ? child(*value, *name) : nullptr;
+    pointer.remove_prefix(end);
+  }
+  return value;
+}
+
 }  // namespace json_pointer
 }}}  // namespace mock_gateway::detail
 
@@ -5712,6 +5726,8 @@ namespace reply_check {
 
 /// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
+/// Returns the reply, for a setter to copy, and throws in the same way.
+const Reply& completion(const Reply& reply, const char* what);
 /// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
 std::string json_text_of(const Json& value, const std::string& what);
@@ -5732,13 +5748,7 @@ bool says_something(const Json& event);
 /// Returns why the fault can never happen in such a reply; empty if it can.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
-}}}  // namespace mock_gateway::detail
-
-// ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
-
-// Replies with values of the request: Reply::templated.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+// Replies with values of the request: Reply::templated. The code is in `reply_template.cpp`.
 
 struct TemplateFacts {
   std::string last_user_text;
@@ -6333,10 +6343,9 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
-  /// at most 12 bytes, because compact JSON has hardly any white space.
-  TokenizedText split_arguments(std::string json) const;
+  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
+  /// bytes, because compact JSON has hardly any white space.
+  TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
   /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
@@ -6564,43 +6573,6 @@ std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
 
-// ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
-
-// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
-// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
-// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
-// constraints are refused with their position.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace schema {
-
-// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
-inline constexpr std::size_t request_work_limit = 100000;
-inline constexpr std::size_t large_work_limit = 1000000;
-
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
-/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
-std::string instance_of(const Json& schema, Random& random, Budget& budget);
-
-}  // namespace schema
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/embeddings.hpp ------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
-/// five, about 0 without shared words. Token numbers in the input count as words.
-std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
-
-std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
-
-/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
-std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
 // Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
@@ -6688,7 +6660,36 @@ class Checker {
   std::map<std::string, Pattern> patterns_;
 };
 
+// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
+// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
+// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
+// constraints are refused with their position. The code is in `schema_instance.cpp`.
+
+// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
+inline constexpr std::size_t request_work_limit = 100000;
+inline constexpr std::size_t large_work_limit = 1000000;
+
+/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
+std::string instance_of(const Json& schema, Random& random, Budget& budget);
+
 }  // namespace schema
+}}}  // namespace mock_gateway::detail
+
+// ---- answer/embeddings.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
+/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
+/// five, about 0 without shared words. Token numbers in the input count as words.
+std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
+
+std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
+
+/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
+
 }}}  // namespace mock_gateway::detail
 
 // ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
@@ -6780,8 +6781,6 @@ struct MatcherNode {
   std::string operand;
   /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, for fields read only from the body.
-  bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
   std::optional<Range> range;
@@ -6807,6 +6806,29 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
+// user would compile lambdas and std::function again.
+
+namespace matchers {
+
+using Test = bool (*)(const MatcherNode&, const ChatCall&);
+using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
+
+MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
+MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
+                      std::string operand = "");
+
+bool is_user_message(const wire::Message& message);
+
+/// Does not call the test's functions.
+std::string shown(const TextMatcher& matcher, std::string_view text);
+bool is_any_text(const TextMatcher& text);
+/// Returns " and its text contains \"21\""; empty if any text matches.
+std::string and_text(const TextMatcher& text);
+std::string listed(const char* heading, const std::vector<std::string_view>& texts);
+
+}  // namespace matchers
 
 }}}  // namespace mock_gateway::detail
 
@@ -6927,10 +6949,10 @@ class StubState {
 
 namespace scripts {
 
-struct Line {
-  SourceLocation where;
-  std::size_t stubs = 0;
+struct ComesBefore {
+  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
 
 }  // namespace scripts
 
@@ -6985,12 +7007,15 @@ class Script {
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
+  enum class Purpose {
+    answer,
+    /// Changes nothing. A condition that depends on a function of the test does not hold.
+    forecast,
+  };
   /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
   /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply);
-  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
-  std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
+                               const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
@@ -7022,18 +7047,11 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  enum class Purpose {
-    answer,
-    /// Takes nothing and runs no function of the test.
-    forecast,
-  };
-  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply, Purpose purpose);
   /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
+  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -7253,9 +7271,8 @@ class ForcedFailures {
   /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  std::optional<Failure> take_for_operation(const Operation& operation);
-  std::optional<Failure> take_for_key(const std::string& id);
-  std::optional<Failure> take_for_model(const std::string& id);
+  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
     /// Empty: until cleared.
@@ -7270,8 +7287,6 @@ class ForcedFailures {
     Queued queued;
     std::uint64_t owner;
   };
-  template <class Applies>
-  std::optional<Failure> take(const Applies& applies);
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
@@ -7289,13 +7304,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
-struct InBody {
-  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
-  const char* if_absent = nullptr;
-};
-
-/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
+/// A member of ChatRequest or a function of it, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -7305,7 +7314,6 @@ struct FieldValue {
   constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
   constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
-  constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
   // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
@@ -7315,8 +7323,6 @@ struct FieldValue {
   std::int64_t (*count)(const ChatRequest&) = nullptr;
   std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
-  bool in_body = false;
-  const char* if_absent = nullptr;
 };
 
 /// With static lifetime.
@@ -7450,34 +7456,6 @@ std::string explain(const Difference& difference);
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
-}}}  // namespace mock_gateway::detail
-
-// ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
-
-// Functions that build matchers; the code is in `matchers.cpp`.
-
-// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace matchers {
-
-using Test = bool (*)(const MatcherNode&, const ChatCall&);
-using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
-
-MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
-                      std::string operand = "");
-
-bool is_user_message(const wire::Message& message);
-
-/// Does not call the test's functions.
-std::string shown(const TextMatcher& matcher, std::string_view text);
-bool is_any_text(const TextMatcher& text);
-/// Returns " and its text contains \"21\""; empty if any text matches.
-std::string and_text(const TextMatcher& text);
-std::string listed(const char* heading, const std::vector<std::string_view>& texts);
-
-}  // namespace matchers
 }}}  // namespace mock_gateway::detail
 
 // ---- delivery/answer_log.hpp ----------------------------------------------------------------------------------------
@@ -10835,7 +10813,13 @@ class ScriptReader {
 
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
-  void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// The same, but also throws ScriptMistake if it noted a mistake.
+  void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// Throws ScriptMistake if more mistakes than these were noted.
+  void require_none_since(std::size_t noted) const {
+    if (noted_ > noted) throw ScriptMistake();
+  }
   /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
@@ -10871,6 +10855,8 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
+/// Null if there is none. Throws ScriptMistake if there are two.
+const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
@@ -10881,37 +10867,25 @@ void hide_keys(std::string& text);
 const char* lasting(const std::string& text);
 /// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
+/// Turns a GatewayError of `function` into a ScriptMistake at the node.
+template <class Function>
+auto checked(const ScriptNode& node, const Function& function) {
+  try {
+    return function();
+  } catch (const GatewayError& error) {
+    fail(node, plain_message(error));
+  }
+}
 
 }  // namespace script_reading
 
 }}}  // namespace mock_gateway::detail
 
-// ---- document/script_files.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace script_files {
-
-/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
-/// order. Notes paths that do not exist.
-std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// Returns false and notes the problem if the file cannot be read.
-bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
-std::string foreign_format(const Json& document);
-
-}  // namespace script_files
-}}}  // namespace mock_gateway::detail
-
-// ---- document/script_references.hpp ---------------------------------------------------------------------------------
-
-// Checks of references in script documents: hidden stubs, unreachable states, unknown models, keys and operations.
+// ---- document/script_sections.hpp -----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
-struct ScriptPlan;
 
 /// A name that none of the documents read together declares: only a gateway knows whether it exists.
 struct OpenReference {
@@ -10921,23 +10895,6 @@ struct OpenReference {
   ScriptProblem place;
   std::size_t others = 0;
 };
-
-namespace script_references {
-
-/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
-/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
-/// by calls: then states are only checked for misspelling.
-void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
-std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
-
-}  // namespace script_references
-}}}  // namespace mock_gateway::detail
-
-// ---- document/script_sections.hpp -----------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedFailure {
   Failure failure;
@@ -10993,6 +10950,28 @@ struct ScriptPlan {
   bool has_bundle = false;
 };
 
+/// The state of a mounted script; the code is in `script_document.cpp`.
+struct LoadedDocument {
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
+  std::mutex naming = {};
+  std::mutex mutex = {};  // for everything that a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // the position of its block of stubs
+  Script::Stubs stubs = {};
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
+
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
+  void forget(const std::vector<std::string>& cleared);
+};
+
 namespace script_types {
 
 ScriptType when();
@@ -11038,7 +11017,35 @@ std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& no
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// Reads a document into the plan. The reader's source must live until script_references::resolve().
-void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
+
+namespace script_files {
+
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
+/// Returns false and notes the problem if the file cannot be read.
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
+std::string foreign_format(const Json& document);
+
+}  // namespace script_files
+
+// Checks of references: hidden stubs, unreachable states, unknown models, keys and operations.
+
+namespace script_references {
+
+/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
+/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
+/// by calls: then states are only checked for misspelling.
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
+std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
+/// Only for keys that the gateway would not have with the document mounted as `owner`.
+std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
+
+}  // namespace script_references
 
 namespace script_documents {
 
@@ -11120,15 +11127,14 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node);
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node);
 SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node);
 Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node);
+Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node);
 TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node);
 TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node);
 std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node);
-std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
 wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
 RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
 TokenLimit read_as(As<TokenLimit>, ScriptReader& reader, const ScriptNode& node);
 Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
-std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
 Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
 Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node);
 
@@ -11137,10 +11143,19 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
   return read_as(As<T>(), reader, node);
 }
 
+template <class T>
+std::vector<T> read_as(As<std::vector<T>>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<T> values;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    values.push_back(read_value<T>(reader, node.element(index)));
+  return values;
+}
+
 namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
-ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+void require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
@@ -11149,16 +11164,32 @@ std::string too_long_a_name(const std::string& name);
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// Reads a limit that is not 0.
-RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
-TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
+/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
+
+/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+template <class T>
+T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, fields)) {
+    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+  return reply;
+}
+
+/// `apply_each<&add_key>`, for the elements of a list.
+template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
+void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, Apply, target);
+}
 
 }  // namespace script_values
 
@@ -11183,35 +11214,14 @@ struct SetBy<Setter> {
   }
 };
 
-}}}  // namespace mock_gateway::detail
+template <auto Member>
+struct SetMember;
 
-// ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
-
-// The state of a mounted script; the code is in `script_document.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct ScriptPlan;
-
-struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
-  /// Locked before `mutex`.
-  std::mutex naming = {};
-  std::mutex mutex = {};  // for everything that a replacement changes
-  std::uint64_t owner = 0;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // the position of its block of stubs
-  Script::Stubs stubs = {};
-  std::map<std::string, Gate> gates = {};
-  std::map<std::string, std::string> sections = {};
-  std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
-
-  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
-  /// With "/stubs", its stubs come before all stubs mounted by then.
-  void forget(const std::vector<std::string>& cleared);
+template <class T, class V, V T::*Member>
+struct SetMember<Member> {
+  static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
+    static_cast<T*>(target)->*Member = read_value<V>(reader, node);
+  }
 };
 
 }}}  // namespace mock_gateway::detail
@@ -13772,28 +13782,6 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- model/hold.cpp -------------------------------------------------------------------------------------------------
-
-// The places at which a gate holds a reply.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
-  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
-}
-
-MOCK_GATEWAY_INLINE HoldPoint before_event(std::size_t number) {
-  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
-                                         detail::counted_from_one(number, "before_event", "events"));
-}
-
-MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
-  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
-                                         detail::counted_from_one(number, "before_token", "tokens"));
-}
-
-}}  // namespace mock_gateway
-
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
 // Replies of mounted operations: status, content type, headers, faults and pace.
@@ -14336,7 +14324,8 @@ MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string
 
 // ---- model/reply.cpp ------------------------------------------------------------------------------------------------
 
-// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
+// The scripted reply: setters, holds, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their
+// arguments.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14504,10 +14493,8 @@ MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string 
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  changed.edit().interleaved = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "interleaved tool calls"), &detail::ReplyData::interleaved,
+                      true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
@@ -14525,10 +14512,8 @@ MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  changed.edit().finish_in_last_chunk = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "finish_reason in its last chunk"),
+                      &detail::ReplyData::finish_in_last_chunk, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
@@ -14536,38 +14521,33 @@ MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t 
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage = usage;
   changed.edit().usage_json.reset();
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage.reset();
   changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
   changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
   return changed;
@@ -14582,25 +14562,18 @@ MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "model");
-  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "model"), &detail::ReplyData::model,
+                      detail::require_utf8(std::move(id), "model of a reply"));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::templated() const {
-  Reply changed = *this;
-  if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
+  if (!data_->raw) detail::reply_check::completion(*this, "template");
   detail::require_template(*data_);
-  changed.edit().templated = true;
-  return changed;
+  return detail::with(*this, &detail::ReplyData::templated, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "verbatim text");
-  changed.edit().verbatim = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "verbatim text"), &detail::ReplyData::verbatim, true);
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const {
@@ -14626,9 +14599,7 @@ MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value)
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const {
-  Reply changed = *this;
-  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return changed;
+  return detail::with(*this, &detail::ReplyData::early_hints, mock_gateway::early_hints(fields).bytes());
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
@@ -14640,10 +14611,8 @@ MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const { return pac
 MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
 MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
-  Reply changed = *this;
   detail::reply_check::require_paceable(*data_, pace);
-  changed.edit().pace = pace.or_else(data_->pace);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::pace, pace.or_else(data_->pace));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
@@ -14663,39 +14632,43 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
-  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent unchanged");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  changed.edit().sse = std::move(dialect);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::each_event, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
-  Reply changed = *this;
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  changed.edit().writes = {Writes::Kind::sliced, bytes};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::sliced, bytes});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::together, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::together, 0});
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
-  Reply changed = *this;
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  changed.edit().writes = {Writes::Kind::split, byte};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
+}
+
+MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_event(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
 }
 
 MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
@@ -14762,6 +14735,11 @@ MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* w
   if (data.chunks) {
     throw GatewayError(std::string("chunks have no ") + what + "; they are sent unchanged: write it into them");
   }
+}
+
+MOCK_GATEWAY_INLINE const Reply& completion(const Reply& reply, const char* what) {
+  require_completion(Access::data(reply), what);
+  return reply;
 }
 
 MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
@@ -14950,17 +14928,6 @@ inline constexpr std::string_view of_header = "request.header.";
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    const std::optional<std::string> name = json_pointer::name_of(pointer.substr(1, end - 1));
-    value = name ? json_pointer::child(*value, *name) : nullptr;
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
 MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
@@ -15059,7 +15026,7 @@ class Filler {
     if (name.substr(0, of_body.size()) == of_body) {
       const std::string_view pointer = name.substr(of_body.size());
       if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
-      const Json* const found = facts_ ? find(facts_->body, pointer) : nullptr;
+      const Json* const found = facts_ ? json_pointer::find(facts_->body, pointer) : nullptr;
       return found ? *found : Json();
     }
     if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {
@@ -17148,7 +17115,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
     if (stopped || limits.tokens == 0) break;
     Random random = random_for(context.seed, index, choice.tool_calls.size());
     choice.tool_calls.push_back({call.id.empty() ? "call_" + random.alphanumeric(24) : call.id, call.name,
-                                 tokens.split_arguments(call.arguments), call.custom});
+                                 tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
   // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
@@ -17851,55 +17818,37 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
 
 /// Adds a number of bytes or parts, so that the following data is unambiguous.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
-  std::array<char, 24> text{};
-  char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
-  *end = ':';
-  return fingerprint({text.data(), static_cast<std::size_t>(end + 1 - text.data())}, basis);
+  return fingerprint(std::to_string(count) + ':', basis);
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
-  if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
-  if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
-  return scalar.dump();
-}
-
-/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
-class Pending {
- public:
-  Pending() { parts_.reserve(32); }
-
-  void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
-
-  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
-  std::uint64_t add_to(std::uint64_t hash) {
-    while (!parts_.empty()) {
-      const auto [name, value] = parts_.back();
-      parts_.pop_back();
-      if (name != nullptr) hash = fingerprint_of(*name, hash);
-      const char kind = static_cast<char>(value->type());
-      hash = fingerprint({&kind, 1}, hash);
-      if (value->is_string()) {
-        hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
-      } else if (!value->is_structured()) {
-        hash = fingerprint(text_of(*value), hash);
-      } else {
-        hash = add_count(value->size(), hash);
-        const auto first = static_cast<std::ptrdiff_t>(parts_.size());
-        for (auto part = value->begin(); part != value->end(); ++part)
-          push(value->is_object() ? &part.key() : nullptr, *part);
-        std::reverse(parts_.begin() + first, parts_.end());
-      }
+/// Adds a member and all values in it. Each begins with its type and size, so that different values differ. Not
+/// recursive, because clients choose the nesting.
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& member, const Json& content, std::uint64_t hash) {
+  std::vector<std::pair<const std::string*, const Json*>> parts = {{&member, &content}};  // the last is next
+  while (!parts.empty()) {
+    const auto [name, value] = parts.back();
+    parts.pop_back();
+    if (name != nullptr) hash = fingerprint_of(*name, hash);
+    const char kind = static_cast<char>(value->type());
+    hash = fingerprint({&kind, 1}, hash);
+    if (value->is_string()) {
+      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+    } else if (!value->is_structured()) {
+      hash = fingerprint(value->dump(), hash);
+    } else {
+      hash = add_count(value->size(), hash);
+      const auto first = static_cast<std::ptrdiff_t>(parts.size());
+      for (auto part = value->begin(); part != value->end(); ++part)
+        parts.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
+      std::reverse(parts.begin() + first, parts.end());
     }
-    return hash;
   }
-
- private:
-  std::vector<std::pair<const std::string*, const Json*>> parts_;
-};
+  return hash;
+}
 
 }  // namespace default_replies
 
@@ -17919,11 +17868,9 @@ MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_
 
 MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
-  default_replies::Pending pending;
   for (auto member = request.body.begin(); member != request.body.end(); ++member) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
-    pending.push(&member.key(), *member);
-    hash = pending.add_to(hash);
+    hash = default_replies::fingerprint_of(member.key(), *member, hash);
   }
   return hash;
 }
@@ -19075,14 +19022,9 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
 
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text) const {
+MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text, bool is_tool_arguments) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
-  return tokens::split_by(tokens::word_end, std::move(text));
-}
-
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split_arguments(std::string json) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(json));
-  return tokens::split_by(tokens::argument_end, std::move(json));
+  return tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, std::move(text));
 }
 
 MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
@@ -19645,22 +19587,11 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Null if there is none.
-MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value != nullptr && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    value = json_pointer::child(*value, pointer.substr(1, end - 1));
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// As sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  return sent(value_at(call.chat().body, node.field->pointer));
+  return sent(json_pointer::find(call.chat().body, node.field->pointer));
 }
 
 MOCK_GATEWAY_INLINE std::string actual_count(const MatcherNode& node, const ChatCall& call) {
@@ -19681,17 +19612,17 @@ MOCK_GATEWAY_INLINE std::string actual_tool_count(const MatcherNode& node, const
 
 MOCK_GATEWAY_INLINE std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
   return excerpts::quoted(*tool_choice_of(call.chat())) +
-         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+         (json_pointer::find(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
 }
 
 MOCK_GATEWAY_INLINE std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
-  const Json* type = value_at(call.chat().body, "/response_format/type");
-  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+  const Json* type = json_pointer::find(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? json_pointer::find(call.chat().body, "/response_format") : type);
 }
 
 MOCK_GATEWAY_INLINE std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
   if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
-  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+  return "response_format " + sent(json_pointer::find(call.chat().body, "/response_format"));
 }
 
 using Kind = RequestField::Kind;
@@ -19771,32 +19702,12 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
-  if (node.range) return value.is_number() && node.range->contains(value.get<double>());
-  if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
-  for (const Json& element : value)
-    if (json_comparison::same(node.json, element)) return true;
-  return false;
-}
-
-MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
-  const Json* value = value_at(call.chat().body, node.field->pointer);
-  return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
-}
-
-/// `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
-  MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
-                          field.actual != nullptr ? field.actual : actual_field);
+  MatcherNode node =
+      leaf(std::move(description) + " " + shown, test, field.actual != nullptr ? field.actual : actual_field);
   node.field = &field;
   return node;
-}
-
-MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
-  const char* const if_absent = node.field->value.if_absent;
-  node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
-  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
@@ -19892,26 +19803,26 @@ MOCK_GATEWAY_INLINE std::string actual_body(const MatcherNode& node, const ChatC
 MOCK_GATEWAY_INLINE Matcher RequestField::in_range(const Range& range) const {
   MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
   node.range = range;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::whole_is(std::int64_t number) const {
   MatcherNode node = matchers::field_leaf(*this, std::to_string(number), matchers::whole_matches);
   node.json = number;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::flag_is(bool flag) const {
   MatcherNode node = matchers::field_leaf(*this, flag ? "true" : "false", matchers::flag_matches);
   node.json = flag;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher RequestField::word_is(std::string word) const {
   matchers::require_word(*this, word);
   MatcherNode node = matchers::field_leaf(*this, excerpts::quoted(word), matchers::word_matches);
   node.json = std::move(word);
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Rows<RequestField> fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
@@ -20067,33 +19978,18 @@ MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
   changes_.note_for(forced_failures::key_of(scope));
 }
 
-template <class Applies>
-std::optional<Failure> ForcedFailures::take(const Applies& applies) {
+MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take(FailureScope::Kind kind, const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.queued.scope); });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    const FailureScope& scope = entry.queued.scope;
+    if (scope.kind() == FailureScope::Kind::all) return kind == FailureScope::Kind::operation;
+    return scope.kind() == kind && scope.name() == name;
+  });
   if (found == entries_.end()) return std::nullopt;
   Queued& queued = found->queued;
   Failure failure = queued.failure;
   if (queued.left && --*queued.left == 0) entries_.erase(found);
   return failure;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
-  return take([&operation](const FailureScope& scope) {
-    return scope.kind() == FailureScope::Kind::all ||
-           (scope.kind() == FailureScope::Kind::operation && scope.name() == operation.to_string());
-  });
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::key && scope.name() == id; });
-}
-
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
 MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued() const {
@@ -20127,7 +20023,6 @@ class Identity {
     if (node.text) add(*node.text);
     add(node.operand);
     add(node.field);
-    add(node.matches_absent);
     add(node.by_call_id);
     add(node.number);
     add(node.range.has_value());
@@ -20464,13 +20359,12 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: {
+      const bool is_any = node.kind == MatcherNode::Kind::any;
       for (const Matcher& part : node.parts)
-        if (!decide(part, call, function_results)) return false;
-      return true;
-    case MatcherNode::Kind::any:
-      for (const Matcher& part : node.parts)
-        if (decide(part, call, function_results)) return true;
-      return false;
+        if (decide(part, call, function_results) == is_any) return is_any;
+      return !is_any;
+    }
     case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, function_results);
   }
   const bool matched = node.test(call);
@@ -20480,34 +20374,24 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading that marks them as one condition.
-  const bool nested = depth > 0;
+/// Of "all of" or "any of" several conditions.
+MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
+                                  const FunctionResults& function_results, std::size_t depth,
+                                  std::vector<NearMiss::Condition>& conditions) {
+  const bool is_all = node.kind == MatcherNode::Kind::all;
+  // "all of" needs a heading only within "any of", to mark its parts as one condition.
+  const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
-  std::optional<bool> all = true;
+  if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
+  std::optional<bool> whole = is_all;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
-    if (matched == false) all = false;
-    if (!matched && all == true) all = std::nullopt;
+    const std::optional<bool> matched =
+        explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
+    if (matched == !is_all) whole = matched;
+    if (!matched && whole == is_all) whole = std::nullopt;
   }
-  if (nested) conditions[heading].holds = all;
-  return all;
-}
-
-MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  const std::size_t heading = conditions.size();
-  conditions.push_back({depth, std::nullopt, "any of", ""});
-  std::optional<bool> any = false;
-  for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
-    if (matched == true) any = true;
-    if (!matched && any == false) any = std::nullopt;
-  }
-  conditions[heading].holds = any;
-  return any;
+  if (has_heading) conditions[heading].holds = whole;
+  return whole;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
@@ -20547,8 +20431,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
-    case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
-    case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: return explanation::explain_parts(node, call, function_results, depth, conditions);
     case MatcherNode::Kind::negation:
       return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
@@ -20982,32 +20866,14 @@ MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocatio
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
-  if (a.where.line != b.where.line) return a.where.line < b.where.line;
-  return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
+MOCK_GATEWAY_INLINE bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
+  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
 }
 
-MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
-  std::sort(lines.begin(), lines.end(), &comes_before);
-  const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
-  lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
-}
-
-/// Null if there is none.
-MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
-  const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
-  return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
-}
-
-MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
-  std::vector<const StubState*> addresses;
-  for (const auto& stub : stubs) addresses.push_back(stub.get());
-  std::sort(addresses.begin(), addresses.end());
+MOCK_GATEWAY_INLINE std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
+  std::set<const StubState*> addresses;
+  for (const auto& stub : stubs) addresses.insert(stub.get());
   return addresses;
-}
-
-MOCK_GATEWAY_INLINE bool is_in(const std::vector<const StubState*>& addresses, const std::shared_ptr<StubState>& stub) {
-  return std::binary_search(addresses.begin(), addresses.end(), stub.get());
 }
 
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
@@ -21119,17 +20985,16 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
+  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
-  std::vector<scripts::Line> lines;
+  std::vector<SourceLocation> places;
+  scripts::Lines lines;
   for (BlockStub& one : block) {
-    lines.push_back({one.plan.where});
+    places.push_back(one.plan.where);
+    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
-  const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
-  std::vector<SourceLocation> places;
-  for (const scripts::Line& line : lines) places.push_back(line.where);
-  scripts::make_unique(lines);
+  const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
   std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -21147,8 +21012,8 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   }
   Stubs others;
   for (const auto& mounted : mounted_->stubs) {
-    if (scripts::is_in(entering, mounted)) continue;
-    if (!scripts::is_in(leaving, mounted)) {
+    if (entering.count(mounted.get()) > 0) continue;
+    if (leaving.count(mounted.get()) == 0) {
       others.push_back(mounted);
       continue;
     }
@@ -21178,26 +21043,23 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
+MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
   // A helper function of the test mounts all its stubs on one line.
-  std::vector<scripts::Line*> line_of;
-  for (const auto& stub : all) {
-    line_of.push_back(scripts::find(lines, stub->where_));
-    if (line_of.back()) ++line_of.back()->stubs;
-  }
-  for (std::size_t index = 0; index < all.size(); ++index)
-    if (line_of[index]) all[index]->shares_line_ = line_of[index]->stubs > 1;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
 }
 
 MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
-  const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
+  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
   std::shared_ptr<const Snapshot> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
-    if (!scripts::is_in(leaving, stub)) {
+    if (leaving.count(stub.get()) == 0) {
       changed->add(stub);
       continue;
     }
@@ -21209,17 +21071,6 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   }
   if (changed->stubs.size() == mounted_->stubs.size()) return;
   out = std::exchange(mounted_, std::move(changed));
-}
-
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
-                                             const std::function<bool()>& has_default_reply) {
-  return choose(call, in_progress, has_default_reply, Purpose::answer);
-}
-
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
-                                                   const std::function<bool()>& has_default_reply) {
-  MatcherInProgress in_progress;
-  return choose(call, in_progress, has_default_reply, Purpose::forecast);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -29258,7 +29109,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(served, served.chat->model)) return true;
-  const auto forced = served.gateway.failures.take_for_model(served.chat->model);
+  const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
 }
@@ -29817,9 +29668,9 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ApiKey& key = served.presented.key;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take_for_operation(served.route.operation)) ||
+  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
          rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
-         forced(served, gateway.failures.take_for_key(key.id)) || take_request(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
          rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
          // enabled now.
@@ -29860,7 +29711,7 @@ MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
-  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (checks::forced(served, gateway.failures.take(FailureScope::Kind::model, request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);
@@ -34066,55 +33917,45 @@ MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
 
 inline constexpr ScriptRow scenario_rows[] = {
     {"name", &name_text, "its name; no other file has the same one", nullptr, true, R"("minLength":1)"},
-    {"group", &text, "the group that it belongs to", nullptr},
-    {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
-    {"reference", &text, "where it comes from: a report, a standard", nullptr},
-    {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
+    {"group", &text, "the group that it belongs to", &SetMember<&ScenarioDescription::group>::apply},
+    {"description", &text, "what the gateway does, in a line: \"sends …\"",
+     &SetMember<&ScenarioDescription::description>::apply, true},
+    {"reference", &text, "where it comes from: a report, a standard",
+     &SetMember<&ScenarioDescription::reference>::apply},
+    {"good_client", &text, "what a good client does, in a line: \"reports …\"",
+     &SetMember<&ScenarioDescription::good_client>::apply, true},
     {"expected", &expected_outcome, "what a good client may do", nullptr, true},
-    {"text", &text, "all text of the answer; empty unless set", nullptr},
-    {"sent", &text, "other text that is sent, and that a client may show before it reports an error", nullptr},
+    {"text", &text, "all text of the answer; empty unless set", &SetMember<&ScenarioDescription::text>::apply},
+    {"sent", &text, "other text that is sent, and that a client may show before it reports an error",
+     &SetMember<&ScenarioDescription::sent>::apply},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
     {"finish_reason", &text,
      "the finish_reason of the answer; ignored unless set. If an error is expected and the reason is not `stop`, a "
      "client that passes the reason on has reported the error",
-     nullptr},
+     &SetMember<&ScenarioDescription::finish_reason>::apply},
     {"usage", &token_usage, "the usage of the answer; ignored unless set", nullptr},
-    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set", nullptr},
-    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set", nullptr},
-    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set", nullptr, false,
-     R"("maximum":1000)"},
+    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set",
+     &SetMember<&ScenarioDescription::needs_stream>::apply},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set",
+     &SetMember<&ScenarioDescription::needs_timeout>::apply},
+    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set",
+     &SetMember<&ScenarioDescription::calls>::apply, false, R"("maximum":1000)"},
 };
 inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType scenario_section() { return {"object", nullptr, &scenario_table}; }
 
 MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, scenario_table, nullptr);
-  if (reader.noted() > noted) return;
-  const auto text = [&](const char* key) {
-    return node.find(key) ? script_values::text_of(node.at(key)) : std::string();
-  };
-  const auto flag = [&](const char* key) { return node.find(key) && read_value<bool>(reader, node.at(key)); };
   ScenarioDescription said;
+  reader.read_strictly(node, scenario_table, &said);
   said.name = script_values::name_of(node.at("name"));
-  said.group = text("group");
-  said.description = text("description");
-  said.reference = text("reference");
-  said.good_client = text("good_client");
-  const std::string expected = text("expected");
+  const std::string& expected = script_values::text_of(node.at("expected"));
   for (const auto one : {Scenario::Expected::error, Scenario::Expected::answer_or_error})
     if (expected == to_string(one)) said.expected = one;
-  said.text = text("text");
-  said.sent = text("sent");
   if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
-  said.finish_reason = text("finish_reason");
   const bool has_reason = !said.finish_reason.empty() && said.finish_reason != "stop";
   said.reason_tells = said.expected == Scenario::Expected::error && has_reason;
   if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
-  said.needs_stream = flag("needs_stream");
-  said.needs_timeout = flag("needs_timeout");
-  if (node.find("calls")) said.calls = read_value<int>(reader, node.at("calls"));
   static_cast<ScriptPlan*>(target)->scenario = std::move(said);
 }
 
@@ -34258,15 +34099,7 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
     if (document.is_object())
       return reader.note({"", "not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   }
-  struct Target {
-    ScriptPlan& plan;
-  } target{plan};
-  reader.guarded(
-      root,
-      [](ScriptReader& its_reader, const ScriptNode& node, void* its_target) {
-        read_document(its_reader, node, static_cast<Target*>(its_target)->plan);
-      },
-      &target);
+  reader.guarded(root, &read_document, &plan);
 }
 
 MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
@@ -34605,40 +34438,33 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-MOCK_GATEWAY_INLINE Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
-
-template <Failure (Failure::*Setter)(Duration) const>
-void set_time(ScriptReader& reader, const ScriptNode& node, void* target) {
+/// For a setter whose name is overloaded.
+template <class V, Failure (Failure::*Setter)(V) const>
+void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
-}
-
-template <Failure (Failure::*Setter)(std::string) const>
-void set_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
-}
-
-MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
-  failure_of(target) = failure_of(target).json_body(node.value);
 }
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
              {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
-              &set_time<&Failure::retry_after>}),
-    in_group("$failure_setter",
-             {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
+              &set_failure<Duration, &Failure::retry_after>}),
+    in_group("$failure_setter", {"retry_after_text", &text, "with failure: Retry-After, any text",
+                                 &set_failure<std::string, &Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
-                                 &set_time<&Failure::retry_after_date>}),
+                                 &SetBy<&Failure::retry_after_date>::apply}),
     in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
                                  &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
-             {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
+             {"retry_after_ms", &duration, "with failure: retry-after-ms", &SetBy<&Failure::retry_after_ms>::apply}),
     in_group("$failure_setter",
              {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply}),
-    in_group("$failure_setter", {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>}),
-    in_group("$failure_setter", {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>}),
+    in_group("$failure_setter",
+             {"type", &text, "with failure: `error.type`", &set_failure<std::string, &Failure::type>}),
+    in_group("$failure_setter",
+             {"param", &text, "with failure: `error.param`", &set_failure<std::string, &Failure::param>}),
     in_group("$failure_setter", {"error_body", &text, "with failure: a body in place of the error", nullptr}),
-    in_group("$failure_setter", {"error_json", &any, "with failure: JSON in place of the error", &set_json_body}),
+    in_group("$failure_setter",
+             {"error_json", &any, "with failure: JSON in place of the error", &SetBy<&Failure::json_body>::apply}),
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
@@ -34677,9 +34503,7 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
     return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, failure_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, failure_table);
   return mock_gateway::failure(read_value<int>(reader, node.at("status")), script_values::text_of(node.at("code")),
                                script_values::text_of(node.at("message")));
 }
@@ -34857,9 +34681,7 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
   if (!node.value.is_object())
     script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
   const ScriptTable& table = *script_types::effect().table;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, table);
   const std::string_view key = script_reading::only_key(node, table.keys_of("$effect"), "an effect");
   const Rows<EffectForm> forms = faults::effect_forms();
   return read_effect_with(
@@ -34869,9 +34691,7 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
 
 MOCK_GATEWAY_INLINE std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, *script_types::fault().table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, *script_types::fault().table);
   return {read_trigger(reader, node), read_effect(reader, node.at("effect"))};
 }
 
@@ -34883,9 +34703,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   if (!node.value.is_object())
     script_reading::fail_expected(
         node, "the name of a connection fault, or an object such as {\"garbage_on_accept\": \"text\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::connection_fault_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::connection_fault_table);
   const std::string_view key = script_reading::only_key(
       node, script_types::connection_fault_table.keys_of("$connection_fault"), "a connection fault");
   const ScriptNode value = node.at(key.data());
@@ -34893,8 +34711,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
   if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
   if (key == "reply_then_read_body") return reply_then_read_body(script_types::bare_failure(reader, value));
-  reader.read_object(value, script_types::slow_body_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(value, script_types::slow_body_table);
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
 }
 
@@ -35053,6 +34870,10 @@ namespace script_types {
 
 MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
 
+MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
+
+MOCK_GATEWAY_INLINE KeyOptions& key_options_of(void* target) { return key_of(target).options; }
+
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
@@ -35083,15 +34904,10 @@ MOCK_GATEWAY_INLINE wire::Model& append_model(ModelList& list, const ScriptNode&
 
 MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& list = *static_cast<ModelList*>(target);
-  if (node.value.is_string()) {
-    append_model(list, node);
-    return;
-  }
+  if (node.value.is_string()) return static_cast<void>(append_model(list, node));
   if (!node.value.is_object())
     script_reading::fail_expected(node, "a model's id, or an object such as {\"id\": \"fast\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, model_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
 }
@@ -35107,14 +34923,19 @@ MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node
   reader.read_list(node, &add_model, &list);
 }
 
-MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const RateLimit limit = script_values::require_limit(reader, node);
-  options_of(target) = options_of(target).limit(limit.requests, limit.window);
+/// `options_in` returns the options in a row's target: those of the gateway or of a key.
+template <auto options_in>
+void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit(limit.requests, limit.window);
 }
 
-MOCK_GATEWAY_INLINE void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  options_of(target) = options_of(target).limit_tokens(limit.tokens, limit.window);
+template <auto options_in>
+void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const TokenLimit limit = read_value<TokenLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit_tokens(limit.tokens, limit.window);
 }
 
 MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -35159,9 +34980,7 @@ inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::
 MOCK_GATEWAY_INLINE ScriptType journal_limits() { return {"object", nullptr, &journal_table}; }
 
 MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, journal_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, journal_table);
   options_of(target) = options_of(target).journal_limits(read_value<std::size_t>(reader, node.at("entries")),
                                                          read_value<std::size_t>(reader, node.at("bytes")));
 }
@@ -35179,12 +34998,6 @@ MOCK_GATEWAY_INLINE ScriptType origins() {
 
 MOCK_GATEWAY_INLINE void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).cors(script_values::text_of(node));
-}
-
-MOCK_GATEWAY_INLINE void set_cors(ScriptReader& reader, const ScriptNode& node, void* target) { reader.read_list(node, &add_cors, target); }
-
-MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_without_finding, target);
 }
 
 MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -35214,9 +35027,9 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit},
+    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
-     &set_limit_tokens},
+     &set_limit_tokens<options_of>},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -35235,7 +35048,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      "whether `POST /v1/embeddings` is served; unless set, true with profile openai, and in the program unless the "
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
-    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
+    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
+     &script_values::apply_each<&add_cors>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
@@ -35253,18 +35067,16 @@ inline constexpr ScriptRow gateway_rows[] = {
      &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what happens to requests that no stub answers; fails_verification unless set",
      &set_unmatched},
-    {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
+    {"without_findings", &texts, "codes that every review leaves out",
+     &script_values::apply_each<&add_without_finding>},
 };
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
 
-MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
-
 MOCK_GATEWAY_INLINE void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
   key_store::require_secret(script_values::text_of(node));
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.secret(script_values::text_of(node));
+  key_options_of(target) = key_options_of(target).secret(script_values::text_of(node));
 }
 
 MOCK_GATEWAY_INLINE ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
@@ -35274,8 +35086,7 @@ MOCK_GATEWAY_INLINE KeyState state_of(const ScriptNode& node) {
 }
 
 MOCK_GATEWAY_INLINE void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.disabled(state_of(node) == KeyState::disabled);
+  key_options_of(target) = key_options_of(target).disabled(state_of(node) == KeyState::disabled);
 }
 
 inline constexpr ScriptRow key_step_rows[] = {
@@ -35287,15 +35098,9 @@ inline constexpr ScriptTable key_step_table{"state_for", key_step_rows, std::siz
 MOCK_GATEWAY_INLINE ScriptType key_steps() { return {"list of steps", R"({"type":"array","items":"$rows"})", &key_step_table}; }
 
 MOCK_GATEWAY_INLINE void add_key_step(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, key_step_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.state_for(state_of(node.at("state")), read_value<std::size_t>(reader, node.at("requests")));
-}
-
-MOCK_GATEWAY_INLINE void set_key_steps(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_key_step, target);
+  reader.read_strictly(node, key_step_table);
+  key_options_of(target) = key_options_of(target).state_for(state_of(node.at("state")),
+                                                            read_value<std::size_t>(reader, node.at("requests")));
 }
 
 MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
@@ -35303,36 +35108,21 @@ MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, voi
 }
 
 MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto models = read_value<std::vector<std::string>>(reader, node);
   for (std::size_t index = 0; index < models.size(); ++index)
     reader.refer(ScriptReference::Kind::model, models[index], node.element(index).pointer);
-  key.options = key.options.models(std::move(models));
+  key_options_of(target) = key_options_of(target).models(std::move(models));
 }
 
 MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto operations = read_value<std::vector<Operation>>(reader, node);
   for (std::size_t index = 0; index < operations.size(); ++index)
     reader.refer(ScriptReference::Kind::operation, operations[index].to_string(), node.element(index).pointer);
-  key.options = key.options.operations(std::move(operations));
-}
-
-MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const RateLimit limit = script_values::require_limit(reader, node);
-  key.options = key.options.limit(limit.requests, limit.window);
-}
-
-MOCK_GATEWAY_INLINE void set_key_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  key.options = key.options.limit_tokens(limit.tokens, limit.window);
+  key_options_of(target) = key_options_of(target).operations(std::move(operations));
 }
 
 MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.limit_group(script_values::key_name(node));
+  key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
 inline constexpr ScriptRow key_rows[] = {
@@ -35340,11 +35130,12 @@ inline constexpr ScriptRow key_rows[] = {
      R"("minLength":1)"},
     {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
-    {"state_for", &key_steps, "its earlier states, each for a number of its requests", &set_key_steps},
+    {"state_for", &key_steps, "its earlier states, each for a number of its requests",
+     &script_values::apply_each<&add_key_step>},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
-    {"limit", &rate_limit, "its limit", &set_key_limit},
-    {"limit_tokens", &token_limit, "its limit of tokens", &set_key_limit_tokens},
+    {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
+    {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };
@@ -35380,51 +35171,47 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-using Matchers = std::vector<Matcher>;
+template <class M>
+void add(void* target, M matcher) {
+  static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
+}
 
 /// `match<TextMatcher, &user_says>`.
-template <class V, Matcher (*Make)(V)>
+template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
+  add(target, Make(read_value<V>(reader, node)));
 }
 
-MOCK_GATEWAY_INLINE void add(void* target, Matcher matcher) { static_cast<Matchers*>(target)->push_back(std::move(matcher)); }
-
-MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
-  Matcher all = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) all = all && matchers[index];
-  return all;
+/// By && or ||.
+template <class M>
+M joined(const std::vector<M>& matchers, bool by_or = false) {
+  M whole = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index)
+    whole = by_or ? whole || matchers[index] : whole && matchers[index];
+  return whole;
 }
 
-/// Joined by &&.
-MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  const Matchers matchers = read_matchers(reader, node);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
-  return all_of(matchers);
+template <class M>
+std::vector<M> each(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty())
+    script_reading::fail_expected(node,
+                                  std::is_same_v<M, Matcher> ? "a list of objects" : "a list of texts or objects");
+  return read_value<std::vector<M>>(reader, node);
 }
 
-MOCK_GATEWAY_INLINE Matchers each_matcher(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of objects");
-  Matchers matchers;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    matchers.push_back(one_matcher(reader, node.element(index)));
-  return matchers;
-}
-
-MOCK_GATEWAY_INLINE void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const Matchers matchers = each_matcher(reader, node);
-  Matcher any = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) any = any || matchers[index];
-  add(target, std::move(any));
+template <class M>
+void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, joined(each<M>(reader, node), true));
 }
 
 MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, all_of(each_matcher(reader, node)));
+  add(target, joined(each<Matcher>(reader, node)));
 }
 
-MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
+template <class M>
+void match_not(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, !read_value<M>(reader, node));
+}
 
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
@@ -35482,38 +35269,22 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Notes the mistakes.
-MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
-  reader.read_object(node, table, nullptr);
-  for (std::size_t row = 0; row < table.count; ++row)
-    if (table.rows[row].required && !node.find(table.rows[row].name)) return false;
-  return true;
-}
-
 MOCK_GATEWAY_INLINE std::string member_text(const ScriptNode& node, const char* key) { return script_values::text_of(node.at(key)); }
 
 MOCK_GATEWAY_INLINE void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, message_table)) return;
+  reader.read_strictly(node, message_table);
   add(target, message_is(read_value<int>(reader, node.at("position")), member_text(node, "role"),
                          text_or_any(reader, node, "text")));
 }
 
-MOCK_GATEWAY_INLINE void require_text_or_object(const ScriptNode& node) {
+/// A text, or an object whose first key is that text and whose second one is a condition on another text.
+template <Matcher (*Make)(std::string, TextMatcher), const ScriptTable& table>
+void match_named(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, Make(script_values::text_of(node), any_text()));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
-}
-
-MOCK_GATEWAY_INLINE void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_table)) return;
-  add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
-}
-
-MOCK_GATEWAY_INLINE void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_of_table)) return;
-  add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
+  reader.read_strictly(node, table);
+  const char* const condition = table.rows[1].name;
+  add(target, Make(member_text(node, table.rows[0].name), text_or_any(reader, node, condition)));
 }
 
 MOCK_GATEWAY_INLINE void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -35522,25 +35293,17 @@ MOCK_GATEWAY_INLINE void match_last_is_tool_result(ScriptReader& reader, const S
 }
 
 MOCK_GATEWAY_INLINE void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_at_table)) return;
+  reader.read_strictly(node, json_at_table);
   add(target, json_at(member_text(node, "pointer"), node.at("value").value));
 }
 
 MOCK_GATEWAY_INLINE void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_text_at_table)) return;
+  reader.read_strictly(node, json_text_at_table);
   add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
 }
 
-MOCK_GATEWAY_INLINE void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
-  add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
-}
-
 MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, header_is_table)) return;
+  reader.read_strictly(node, header_is_table);
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
@@ -35550,32 +35313,14 @@ MOCK_GATEWAY_INLINE void match_key_is(ScriptReader& reader, const ScriptNode& no
   add(target, key_is(key));
 }
 
-MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
-}
-
-MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).whole_is(read_value<std::int64_t>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).flag_is(read_value<bool>(reader, node)));
-}
-
-MOCK_GATEWAY_INLINE void match_word(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).word_is(script_values::text_of(node)));
+template <class V, auto Make>
+void match_field(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, (request_field(node.key()).*Make)(read_value<V>(reader, node)));
 }
 
 MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.refer(ScriptReference::Kind::model, script_values::text_of(node), node.pointer);
-  match_word(reader, node, target);
+  match_field<std::string, &RequestField::word_is>(reader, node, target);
 }
 
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
@@ -35587,14 +35332,18 @@ MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
 
 MOCK_GATEWAY_INLINE ScriptRow row_of(const RequestField& field) {
   switch (field.kind) {
-    case RequestField::Kind::number: return {field.matcher, &range, field.help, &match_number};
-    case RequestField::Kind::whole: return {field.matcher, &whole, field.help, &match_whole};
-    case RequestField::Kind::flag: return {field.matcher, &boolean, field.help, &match_flag};
+    case RequestField::Kind::number:
+      return {field.matcher, &range, field.help, &match_field<Range, &RequestField::in_range>};
+    case RequestField::Kind::whole:
+      return {field.matcher, &whole, field.help, &match_field<std::int64_t, &RequestField::whole_is>};
+    case RequestField::Kind::flag:
+      return {field.matcher, &boolean, field.help, &match_field<bool, &RequestField::flag_is>};
     case RequestField::Kind::model: return {field.matcher, &text, field.help, &match_model};
     case RequestField::Kind::word:
     case RequestField::Kind::list: break;
   }
-  return {field.matcher, &text, field.help, &match_word, false, limits_of(field.words)};
+  return {field.matcher,         &text, field.help, &match_field<std::string, &RequestField::word_is>, false,
+          limits_of(field.words)};
 }
 
 inline constexpr ScriptRow said_rows[] = {
@@ -35605,23 +35354,25 @@ inline constexpr ScriptRow said_rows[] = {
 };
 inline constexpr ScriptRow ended_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
+    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+     &match_named<&tool_result, tool_result_table>},
+    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+     &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {
     {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
-    {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
+    {"has_header", &named_text, "a header, or one whose value matches", &match_named<&has_header, named_text_table>},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
     {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test that uses it", &match_key_is,
      false, R"("minLength":1)"},
-    {"has_query", &named_text, "a parameter of the query", &match_has_query},
-    {"any", &list_of_whens, "one of these matches", &match_any},
+    {"has_query", &named_text, "a parameter of the query", &match_named<&has_query, named_text_table>},
+    {"any", &list_of_whens, "one of these matches", &match_any<Matcher>},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
+    {"not", &when, "this does not match", &match_not<Matcher>, false, R"("minProperties":1)"},
 };
 
 MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t count) {
@@ -35647,42 +35398,13 @@ MOCK_GATEWAY_INLINE const ScriptTable& when_table() {
 
 MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
 
-struct MatchedText {
-  std::vector<TextMatcher> matchers;
-};
-
-template <TextMatcher (*Make)(std::string)>
-void match_text(ScriptReader&, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(Make(script_values::text_of(node)));
-}
-
-MOCK_GATEWAY_INLINE std::vector<TextMatcher> each_text(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of texts or objects");
-  std::vector<TextMatcher> texts;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    texts.push_back(read_value<TextMatcher>(reader, node.element(index)));
-  return texts;
-}
-
-MOCK_GATEWAY_INLINE void match_any_of_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::vector<TextMatcher> texts = each_text(reader, node);
-  TextMatcher any = texts.front();
-  for (std::size_t index = 1; index < texts.size(); ++index) any = any || texts[index];
-  static_cast<MatchedText*>(target)->matchers.push_back(std::move(any));
-}
-
 MOCK_GATEWAY_INLINE void match_all_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  for (TextMatcher& one : each_text(reader, node))
-    static_cast<MatchedText*>(target)->matchers.push_back(std::move(one));
-}
-
-MOCK_GATEWAY_INLINE void match_no_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(!read_value<TextMatcher>(reader, node));
+  for (TextMatcher& one : each<TextMatcher>(reader, node)) add(target, std::move(one));
 }
 
 MOCK_GATEWAY_INLINE void match_every_text(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
-  static_cast<MatchedText*>(target)->matchers.push_back(any_text());
+  add(target, any_text());
 }
 
 MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
@@ -35690,16 +35412,16 @@ MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
 }
 
 inline constexpr ScriptRow text_rows[] = {
-    {"contains", &text, "contains this; a bare string means the same", &match_text<&contains>},
-    {"equals", &text, "equals this", &match_text<&equals>},
-    {"starts_with", &text, "begins with this", &match_text<&starts_with>},
-    {"ends_with", &text, "ends with this", &match_text<&ends_with>},
+    {"contains", &text, "contains this; a bare string means the same", &match<std::string, &contains>},
+    {"equals", &text, "equals this", &match<std::string, &equals>},
+    {"starts_with", &text, "begins with this", &match<std::string, &starts_with>},
+    {"ends_with", &text, "ends with this", &match<std::string, &ends_with>},
     {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
-     &match_text<&matches_regex>},
+     &match<std::string, &matches_regex>},
     {"any_text", &yes, "matches every text", &match_every_text},
-    {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
+    {"any", &list_of_texts, "one of these matches", &match_any<TextMatcher>},
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
-    {"not", &text_matcher, "this does not match", &match_no_text},
+    {"not", &text_matcher, "this does not match", &match_not<TextMatcher>},
 };
 inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
@@ -35718,15 +35440,18 @@ MOCK_GATEWAY_INLINE std::vector<Matcher> read_matchers(ScriptReader& reader, con
 MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return contains(script_values::text_of(node));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object such as {\"equals\": …}");
-  script_types::MatchedText text;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::text_table, &text);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (text.matchers.empty())
+  std::vector<TextMatcher> texts;
+  reader.read_strictly(node, script_types::text_table, &texts);
+  if (texts.empty())
     script_reading::fail(node, "an object without a condition; {\"any_text\": true} matches every text");
-  TextMatcher all = text.matchers.front();
-  for (std::size_t index = 1; index < text.matchers.size(); ++index) all = all && text.matchers[index];
-  return all;
+  return script_types::joined(texts);
+}
+
+MOCK_GATEWAY_INLINE Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<Matcher> matchers;
+  reader.read_strictly(node, script_types::when_table(), &matchers);
+  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
+  return script_types::joined(matchers);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -35834,9 +35559,7 @@ MOCK_GATEWAY_INLINE ScriptType logprobs() {
 }
 
 MOCK_GATEWAY_INLINE void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, top_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, top_logprob_table);
   static_cast<std::vector<TopLogprob>*>(target)->push_back(
       {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
 }
@@ -35845,9 +35568,7 @@ MOCK_GATEWAY_INLINE void add_token_logprob(ScriptReader& reader, const ScriptNod
   auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
   if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, token_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, token_logprob_table);
   const double logprob = read_value<double>(reader, node.at("logprob"));
   if (!node.find("top")) return tokens.push_back(logprob);
   std::vector<TopLogprob> top;
@@ -35866,8 +35587,7 @@ MOCK_GATEWAY_INLINE std::vector<TokenLogprob> read_as(As<std::vector<TokenLogpro
 MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
   reader.read_object(node, script_types::pace_table, &pace);
-  if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" cannot be combined");
+  script_reading::require_not_both(node, "every", "tokens_per_second");
   return pace;
 }
 
@@ -35878,9 +35598,7 @@ MOCK_GATEWAY_INLINE SseDialect read_as(As<SseDialect>, ScriptReader& reader, con
 }
 
 MOCK_GATEWAY_INLINE TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::usage_table, nullptr, false);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::usage_table, nullptr, false);
   TokenUsage usage(read_value<std::int64_t>(reader, node.at("prompt_tokens")),
                    read_value<std::int64_t>(reader, node.at("completion_tokens")));
   reader.read_object(node, script_types::usage_table, &usage);
@@ -36022,14 +35740,23 @@ MOCK_GATEWAY_INLINE std::string bounded(const std::string& message) {
   return text::printable(message, longest);
 }
 
-MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
+  if (node.find(one) && node.find(other))
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
+}
+
+MOCK_GATEWAY_INLINE const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys) {
   const char* found = nullptr;
   for (const char* key : keys) {
     if (!node.find(key)) continue;
-    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" cannot be combined");
+    if (found) require_not_both(node, found, key);
     found = key;
   }
-  if (found) return found;
+  return found;
+}
+
+MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  if (const char* const found = one_key(node, keys)) return found;
   std::string all;
   for (const char* key : keys) all += (all.empty() ? "" : ", ") + std::string(key);
   fail(node, std::string(what) + " needs one of: " + all);
@@ -36044,11 +35771,6 @@ MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::ve
                         true};
   }
   return only_key(node, keys, what);
-}
-
-MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
-  if (node.find(one) && node.find(other))
-    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
 /// "a whole number from 0 to 65535".
@@ -36317,6 +36039,12 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
   for (const ScriptRow* row = table.rows; row != end; ++row) {
     if (row->required && !node.find(row->name)) note({node.pointer, std::string("\"") + row->name + "\" is missing"});
   }
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::read_strictly(const ScriptNode& node, const ScriptTable& table, void* target, bool apply) {
+  const std::size_t noted = noted_;
+  read_object(node, table, target, apply);
+  require_none_since(noted);
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {
@@ -36678,38 +36406,20 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-template <class V, Reply (Reply::*Setter)(V) const>
-void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
-}
-
-template <Reply (Reply::*Setter)() const>
-void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
-  script_values::require_yes(node);
-  reply_of(target) = (reply_of(target).*Setter)();
-}
-
 MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, tool_call_table, nullptr);
-  if (reader.noted() > noted) return;
-  const std::string name = script_values::text_of(node.at("name"));
+  reader.read_strictly(node, tool_call_table);
+  const std::string& name = script_values::text_of(node.at("name"));
   const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
   Reply& reply = reply_of(target);
-  if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
-    reply = std::move(reply).tool_call(name, Json::object(), id);
-    return;
-  }
-  const std::string_view kind =
-      script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
-  const ScriptNode value = node.at(kind.data());
-  if (kind == "arguments") {
-    reply = std::move(reply).tool_call(name, value.value, id);
-  } else if (kind == "input") {
-    reply = std::move(reply).custom_tool_call(name, script_values::text_of(value), id);
-  } else {
-    reply = std::move(reply).malformed_tool_call(name, script_values::text_of(value), id);
-  }
+  const char* const kind = script_reading::one_key(node, {"arguments", "malformed_arguments", "input"});
+  if (!kind)
+    reply = reply.tool_call(name, Json::object(), id);
+  else if (std::string_view(kind) == "arguments")
+    reply = reply.tool_call(name, node.at(kind).value, id);
+  else if (std::string_view(kind) == "input")
+    reply = reply.custom_tool_call(name, script_values::text_of(node.at(kind)), id);
+  else
+    reply = reply.malformed_tool_call(name, script_values::text_of(node.at(kind)), id);
 }
 
 MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -36718,21 +36428,15 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
 }
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
-  Reply& reply = reply_of(target);
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
-    reply = seen.has(field.name) ? std::move(reply).add_header(field.name, field.value)
-                                 : std::move(reply).header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
+  reply_of(target) = script_values::with_headers(reader, node, reply_of(target));
 }
 
 MOCK_GATEWAY_INLINE void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(node.value);
+  reply_of(target) = reply_of(target).usage(node.value);
 }
 
 MOCK_GATEWAY_INLINE void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(read_value<TokenUsage>(reader, node));
+  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
 }
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
@@ -36746,36 +36450,16 @@ MOCK_GATEWAY_INLINE ScriptType extra_chunks_type() {
 }
 
 MOCK_GATEWAY_INLINE void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, extra_chunk_table, nullptr);
-  if (reader.noted() > noted) return;
-  reply_of(target) = std::move(reply_of(target))
-                         .extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
-}
-
-MOCK_GATEWAY_INLINE void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_extra_chunk, target);
-}
-
-MOCK_GATEWAY_INLINE ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
-
-MOCK_GATEWAY_INLINE void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra(node.value);
-}
-
-MOCK_GATEWAY_INLINE void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra_message(node.value);
+  reader.read_strictly(node, extra_chunk_table);
+  reply_of(target) =
+      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
 }
 
 MOCK_GATEWAY_INLINE ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
 
 MOCK_GATEWAY_INLINE void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto [trigger, effect] = read_fault(reader, node);
-  reply_of(target) = std::move(reply_of(target)).fault(std::move(trigger), std::move(effect));
-}
-
-MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_fault, target);
+  reply_of(target) = reply_of(target).fault(std::move(trigger), std::move(effect));
 }
 
 inline constexpr ScriptRow hold_rows[] = {
@@ -36792,18 +36476,11 @@ MOCK_GATEWAY_INLINE ScriptType hold() {
 
 MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_array()) return reader.read_list(node, &set_hold, target);
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, hold_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, hold_table);
   const Gate gate = reader.gate(script_values::name_of(node.at("gate")));
   const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
   const auto number = read_value<std::size_t>(reader, node.at(place.data()));
-  reply_of(target) =
-      std::move(reply_of(target)).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
-}
-
-MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
+  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
 // The keys for the kind of a reply, which its own reader checks.
@@ -36811,12 +36488,6 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
-
-MOCK_GATEWAY_INLINE bool is_whole_kind(const std::string& key) {
-  for (const char* known : whole_kinds)
-    if (key == known) return true;
-  return false;
-}
 
 inline constexpr ScriptRow raw_reply_rows[] = {
     {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
@@ -36867,35 +36538,34 @@ inline constexpr ScriptRow reply_rows[] = {
     {"default", &yes, "the default reply of a gateway without stubs", nullptr},
     {"ask", &yes, "a reply that the test supplies through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "interleaves streamed tool calls", &set_yes<&Reply::interleaved>},
-    {"logprobs", &logprobs, "the log probabilities of the tokens",
-     &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
-    {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
+    {"interleaved", &yes, "interleaves streamed tool calls", &SetBy<&Reply::interleaved>::apply},
+    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"finish_reason", &text, "the finish_reason of every choice", &SetBy<&Reply::finish_reason>::apply},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
-     &set_yes<&Reply::finish_in_last_chunk>},
-    {"model", &text, "the model that the reply names", &set_by<std::string, &Reply::model>},
+     &SetBy<&Reply::finish_in_last_chunk>::apply},
+    {"model", &text, "the model that the reply names", &SetBy<&Reply::model>::apply},
     {"usage", &token_usage, "the usage that the reply reports", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
-    {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
-    {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
-    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "ignores the request's stop and max_tokens", &set_yes<&Reply::verbatim>},
+    {"extra", &json_object, "fields that are merged into the body, or into every chunk", &SetBy<&Reply::extra>::apply},
+    {"extra_message", &json_object, "fields that are merged into each message", &SetBy<&Reply::extra_message>::apply},
+    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk",
+     &script_values::apply_each<&set_extra_chunk>},
+    {"verbatim", &yes, "ignores the request's stop and max_tokens", &SetBy<&Reply::verbatim>::apply},
     {"template", &yes, "fills places such as `{{request.last_user_text}}` from the request",
-     &set_yes<&Reply::templated>},
+     &SetBy<&Reply::templated>::apply},
     {"headers", &headers, "response headers", &set_headers},
-    {"early_hints", &headers, "a response 103 with these headers before the reply",
-     &set_by<const wire::Headers&, &Reply::early_hints>},
-    {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
-    {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
-    {"tokens_per_second", &rate, "the speed, starting at the first token", &set_by<Rate, &Reply::tokens_per_second>},
-    {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
-    {"faults", &faults, "what breaks the reply, and where", &set_faults},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
+    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &SetBy<&Reply::tokens_per_second>::apply},
+    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
-    {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
-    {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
-    {"slice_writes", &positive, "the largest number of bytes per write", &set_by<std::size_t, &Reply::slice_writes>},
-    {"one_write", &yes, "one write for the whole reply", &set_yes<&Reply::one_write>},
-    {"split_write", &positive, "two writes; the first has this many bytes", &set_by<std::size_t, &Reply::split_write>},
+    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
+    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
+    {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
+    {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
+    {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -36938,23 +36608,16 @@ MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& nod
 }
 
 MOCK_GATEWAY_INLINE Reply raw_answer(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, raw_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, raw_reply_table);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
   const std::string type =
       node.find("content_type") ? script_values::text_of(node.at("content_type")) : std::string("application/json");
-  if (!node.find("json") && !node.find("body") && !node.find("base64")) return raw_reply(status, "", type);
-  const std::string_view kind = script_reading::only_key(node, {"json", "body", "base64"}, "a raw reply");
-  const ScriptNode body = node.at(kind.data());
-  if (kind == "json") return raw_reply(status, body.value, type);
-  return raw_reply(status, kind == "body" ? script_values::text_of(body) : script_values::decode_base64(body), type);
+  return raw_reply(status, script_values::body_of(node, script_reading::one_key(node, {"json", "body", "base64"})),
+                   type);
 }
 
 MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, chunk_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chunk_table);
   const std::string_view kind =
       script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
   const ScriptNode value = node.at(kind.data());
@@ -36977,16 +36640,13 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
-  for (const char* known : content_kinds)
-    if (key == known) return true;
-  return key == "logprobs" || key == "finish_reason";
-}
-
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  std::set<std::string> fitting = {"logprobs", "finish_reason"};
+  fitting.insert(std::begin(whole_kinds), std::end(whole_kinds));
+  fitting.insert(std::begin(content_kinds), std::end(content_kinds));
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && fitting.count(key) == 0)
         script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
@@ -36997,17 +36657,9 @@ MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
-MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
-  try {
-    return scenario(script_values::text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
-}
-
 /// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = script_types::scenario_of(node);
+  const Scenario found = script_reading::checked(node, [&] { return scenario(script_values::text_of(node)); });
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(
@@ -37018,19 +36670,13 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
 
 /// For a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
-  std::string_view kind;
-  for (const char* key : whole_kinds) {
-    if (!node.find(key)) continue;
-    if (!kind.empty())
-      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
-    kind = key;
-  }
+  const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
-    if (kind.empty()) return key;
-    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
+    if (!whole) return key;
+    script_reading::require_not_both(node, whole, key);
   }
-  return kind;
+  return whole ? whole : "";
 }
 
 [[noreturn]] MOCK_GATEWAY_INLINE void fail_without_kind(const ScriptNode& node) {
@@ -37053,7 +36699,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   std::vector<Reply> parts;
   const std::size_t noted = reader.noted();
   reader.read_list(node.at("choices"), &add_choice, &parts);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   if (parts.empty()) script_reading::fail(node.at("choices"), "the list needs at least one choice");
   return join_choices(parts);
 }
@@ -37093,8 +36739,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
     // A mistake in the missing key is more helpful.
-    reader.read_object(node, script_types::reply_table, nullptr, false);
-    if (reader.noted() > noted) throw ScriptMistake();
+    reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }
   if (kind == "scenario" || kind == "default" || kind == "ask") script_types::require_alone(node, kind);
@@ -37113,7 +36758,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   script_reading::require_not_both(node, "usage", "usage_json");
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return share<const Reply>(std::move(reply));
 }
 
@@ -37126,8 +36771,6 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_schemas {
-
-MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
@@ -37162,35 +36805,32 @@ MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) 
 Json object_of(const ScriptTable& table);
 
 /// Types that others refer to, or whose keys refer back to them.
-MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
-  static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
-      {"duration", &script_types::duration},
-      {"operation", &script_types::operation},
-      {"text_matcher", &script_types::text_matcher},
-      {"when", &script_types::when},
-      {"reply", &script_types::reply},
-      {"written_reply", &script_types::written_reply},
-      {"fault", &script_types::fault},
-      {"effect", &script_types::effect},
-      {"connection_fault", &script_types::connection_fault},
-      {"failure", &script_types::failure},
-      {"stub", &script_types::stub},
-      {"operation_reply", &script_types::http_reply},
-      {"tool_call", &script_types::tool_call_type},
-      {"timing", &script_types::timing},
-      {"rate", &script_types::rate},
-      {"chunking", &script_types::chunking},
-      {"headers", &script_types::headers},
-      {"header_value", &script_types::header_value},
-      {"range", &script_types::range},
-      {"pace", &script_types::pace},
-      {"sse", &script_types::dialect},
-  };
-  return all;
-}
+inline constexpr std::pair<const char*, ScriptType (*)()> definitions[] = {
+    {"duration", &script_types::duration},
+    {"operation", &script_types::operation},
+    {"text_matcher", &script_types::text_matcher},
+    {"when", &script_types::when},
+    {"reply", &script_types::reply},
+    {"written_reply", &script_types::written_reply},
+    {"fault", &script_types::fault},
+    {"effect", &script_types::effect},
+    {"connection_fault", &script_types::connection_fault},
+    {"failure", &script_types::failure},
+    {"stub", &script_types::stub},
+    {"operation_reply", &script_types::http_reply},
+    {"tool_call", &script_types::tool_call_type},
+    {"timing", &script_types::timing},
+    {"rate", &script_types::rate},
+    {"chunking", &script_types::chunking},
+    {"headers", &script_types::headers},
+    {"header_value", &script_types::header_value},
+    {"range", &script_types::range},
+    {"pace", &script_types::pace},
+    {"sse", &script_types::dialect},
+};
 
 MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
-  Json schema = type.schema ? read(type.schema) : Json("$rows");
+  Json schema = type.schema ? read_json(type.schema) : Json("$rows");
   if (type.table) put(schema, "$rows", object_of(*type.table));
   if (type.names) put(schema, "$names", type.names());
   return schema;
@@ -37198,13 +36838,13 @@ MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
 
 MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   Json schema;
-  for (const auto& [name, type] : definitions()) {
+  for (const auto& [name, type] : definitions) {
     if (type != row.type) continue;
     schema["$ref"] = std::string("#/$defs/") + name;
   }
   if (schema.is_null()) schema = whole(row.type());
   if (!schema.is_object()) schema = Json::object();
-  if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
   if (*row.text) schema["description"] = std::string(row.lead) + row.text;
   return schema;
 }
@@ -37231,7 +36871,7 @@ MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
-  if (*table.rules) schema.update(with_keys(read("{" + std::string(table.rules) + "}"), table));
+  if (*table.rules) schema.update(with_keys(read_json("{" + std::string(table.rules) + "}"), table));
   return schema;
 }
 
@@ -37244,7 +36884,7 @@ MOCK_GATEWAY_INLINE Json script_schema() {
   schema["title"] = "Script of mock_gateway, version 1";
   schema.update(detail::script_schemas::whole(detail::script_types::document()));
   Json& definitions = schema["$defs"] = Json::object();
-  for (const auto& [name, type] : detail::script_schemas::definitions())
+  for (const auto& [name, type] : detail::script_schemas::definitions)
     definitions[name] = detail::script_schemas::whole(type());
   return schema;
 }
@@ -37269,12 +36909,9 @@ MOCK_GATEWAY_INLINE void set_stub_name(ScriptReader&, const ScriptNode& node, vo
   stub_of(target).name = script_values::name_of(node);
 }
 
-MOCK_GATEWAY_INLINE void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).matchers = read_matchers(reader, node);
-}
-
-MOCK_GATEWAY_INLINE void set_should(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).validators = read_matchers(reader, node);
+template <std::vector<Matcher> StubPlan::*Member>
+void set_matchers(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_matchers(reader, node);
 }
 
 MOCK_GATEWAY_INLINE void add_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -37328,10 +36965,6 @@ MOCK_GATEWAY_INLINE void set_times(ScriptReader& reader, const ScriptNode& node,
   stub_of(target).at_most = read_value<std::size_t>(reader, node);
 }
 
-MOCK_GATEWAY_INLINE void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).priority = read_value<int>(reader, node);
-}
-
 MOCK_GATEWAY_INLINE ScriptType machine_states() {
   return {"object of state machines and their states",
           R"({"type":"object","propertyNames":{"minLength":1,"maxLength":256},)"
@@ -37350,12 +36983,9 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   return states;
 }
 
-MOCK_GATEWAY_INLINE void set_in_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).in_states = read_states(node);
-}
-
-MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).then_states = read_states(node);
+template <std::vector<MachineState> StubPlan::*Member>
+void set_states(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_states(node);
 }
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
@@ -37375,18 +37005,20 @@ MOCK_GATEWAY_INLINE void check_source(ScriptReader&, const ScriptNode& node, voi
 
 inline constexpr ScriptRow stub_rows[] = {
     {"name", &name_text, "the name that reports show", &set_stub_name},
-    {"when", &when, "which requests it answers; unless set, all", &set_when},
-    {"should", &when, "what verify() requires of the requests that it answers", &set_should},
+    {"when", &when, "which requests it answers; unless set, all", &set_matchers<&StubPlan::matchers>},
+    {"should", &when, "what verify() requires of the requests that it answers", &set_matchers<&StubPlan::validators>},
     {"reply", &reply, "its reply", &add_reply},
     {"replies", &replies, "its replies, one per request; the last one repeats", &add_replies},
     {"never", &yes, "instead of a reply: no request may match it", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
     {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers; later ones go to other stubs", &set_times},
-    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set", &set_priority, false,
-     R"("minimum":-2147483648,"maximum":2147483647)"},
-    {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
-    {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set",
+     &SetMember<&StubPlan::priority>::apply, false, R"("minimum":-2147483648,"maximum":2147483647)"},
+    {"in_state", &machine_states, "answers only while state machines are in these states",
+     &set_states<&StubPlan::in_states>},
+    {"then_state", &machine_states, "each answer moves state machines to these states",
+     &set_states<&StubPlan::then_states>},
     {"source", &source,
      "its place in the source, such as \"test_agent.py:12\", for reports; unless set, its line in the script",
      &check_source},
@@ -37415,20 +37047,12 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  try {
-    require_consistent(stub);
-  } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
-    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
-  }
-  if (node.find("source")) {
-    // Leave out the place: a stub that only moved within its file is unchanged.
-    Json json = node.value;
-    json.erase("source");
-    stub.json = share<const std::string>(json.dump());
-  } else {
-    stub.json = share<const std::string>(node.value.dump());
-  }
+  // Contradictions that the names of keys show were reported above.
+  script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
+  // Without the place: a stub that only moved within its file is unchanged.
+  Json json = node.value;
+  json.erase("source");
+  stub.json = share<const std::string>(json.dump());
   plan_of(target).stubs.push_back(std::move(stub));
 }
 
@@ -37484,7 +37108,7 @@ MOCK_GATEWAY_INLINE void add_http_reply(ScriptReader& reader, const ScriptNode& 
 
 MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, operation_table, nullptr);
+  reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
@@ -37537,15 +37161,9 @@ MOCK_GATEWAY_INLINE ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
 }
 
-MOCK_GATEWAY_INLINE Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failure) {
-  if (!node.find("headers")) return failure;
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-    failure =
-        seen.has(field.name) ? failure.add_header(field.name, field.value) : failure.header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
-  return failure;
+MOCK_GATEWAY_INLINE Failure failure_with_headers(ScriptReader& reader, const ScriptNode& node) {
+  Failure failure = read_failure(reader, node);
+  return node.find("headers") ? script_values::with_headers(reader, node.at("headers"), failure) : failure;
 }
 
 MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
@@ -37559,12 +37177,11 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, 
 
 MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, forced_failure_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedFailure forced{with_headers(reader, node, read_failure(reader, node)), read_times(reader, node), {}, {}};
+  reader.read_strictly(node, forced_failure_table);
+  ScriptedFailure forced{failure_with_headers(reader, node), read_times(reader, node), {}, {}};
   if (node.find("for")) {
     const ScriptNode scope = node.at("for");
-    reader.read_object(scope, scope_table, nullptr);
+    reader.read_object(scope, scope_table);
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
     if (kind == "operation") {
@@ -37656,7 +37273,7 @@ MOCK_GATEWAY_INLINE Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode
   for (const char* key : triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
-  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
+  if (kind == "failure") return Chaos(failure_with_headers(reader, node));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
   script_reading::only_key(node, triggers, "a rule with an effect");
@@ -37667,12 +37284,10 @@ MOCK_GATEWAY_INLINE Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode
 }
 
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
-  const std::size_t noted = reader.noted();
   // Check keys and limits first. Read the kind of the rule only if they are valid.
   Chaos placeholder_rule((server_error()));
-  reader.read_object(node, chaos_table(), &placeholder_rule);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chaos_table(), &placeholder_rule);
+  const std::size_t noted = reader.noted();
   Chaos rule = read_chaos_kind(reader, node);
   reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
@@ -37696,9 +37311,7 @@ MOCK_GATEWAY_INLINE ScriptType connections_section() {
 }
 
 MOCK_GATEWAY_INLINE void add_connection_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, connection_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, connection_table);
   plan_of(target).connections.push_back(
       {read_connection_fault(reader, node.at("fault")), read_times(reader, node), reader.where(node.pointer)});
 }
@@ -37744,7 +37357,7 @@ MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_tab
 /// Checks the section. It only describes where the rest of the script comes from.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
-  reader.read_object(node, bundle_table, nullptr);
+  reader.read_object(node, bundle_table);
   if (const Json* const list = node.find("findings")) {
     if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
     for (std::size_t index = 0; index < list->size(); ++index)
@@ -37783,43 +37396,32 @@ MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNo
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
   const std::size_t noted = reader.noted();
   if (node.find("faults")) reader.read_list(node.at("faults"), &script_types::add_fault, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return reply;
 }
 
 MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::http_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::http_reply_table);
   if (node.find("failure")) {
     for (const char* key : {"status", "json", "body", "base64"})
       if (node.find(key))
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
-    return read_delivery(reader, node, script_types::with_headers(reader, node, read_failure(reader, node)));
+    return read_delivery(reader, node, script_types::failure_with_headers(reader, node));
   }
   require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
-  const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
-  const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
-  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type"))
-                           : kind == "json"          ? "application/json"
-                           : kind == "base64"        ? "application/octet-stream"
-                                                     : "text/plain; charset=utf-8";
-  HttpReply reply = kind == "json"     ? HttpReply(status, node.at("json").value, type)
-                    : kind == "body"   ? HttpReply(status, script_values::text_of(node.at("body")), type)
-                    : kind == "base64" ? HttpReply(status, script_values::decode_base64(node.at("base64")), type)
-                                       : HttpReply(status, "", type);
-  wire::Headers seen;
-  if (node.find("headers")) {
-    for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-      reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
-      seen.add(field.name, field.value);
-    }
-  }
+  const char* const kind = script_reading::one_key(node, {"json", "body", "base64"});
+  const char* const usual_type = !kind || kind == std::string_view("body") ? "text/plain; charset=utf-8"
+                                 : kind == std::string_view("json")        ? "application/json"
+                                                                           : "application/octet-stream";
+  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type")) : usual_type;
+  HttpReply reply(status, script_values::body_of(node, kind), type);
+  if (node.find("headers")) reply = script_values::with_headers(reader, node.at("headers"), std::move(reply));
   return read_delivery(reader, node, std::move(reply));
 }
 
-MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
+MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptPlan& plan = script_types::plan_of(target);
   const std::size_t stubs = plan.stubs.size();
   const std::size_t states = plan.states.size();
   reader.read_object(node, script_types::document_table, &plan);
@@ -37937,11 +37539,10 @@ MOCK_GATEWAY_INLINE const std::string& key_name(const ScriptNode& node) {
   return name_of(node);
 }
 
-MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
+MOCK_GATEWAY_INLINE void require_list(const ScriptNode& node, std::size_t size, const char* what) {
   if (!node.value.is_array()) script_reading::fail_expected(node, what);
   if (node.value.size() != size)
     script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
-  return node;
 }
 
 MOCK_GATEWAY_INLINE void require_yes(const ScriptNode& node) {
@@ -37984,6 +37585,13 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
+MOCK_GATEWAY_INLINE std::string body_of(const ScriptNode& node, const char* kind) {
+  if (!kind) return "";
+  const ScriptNode body = node.at(kind);
+  if (std::string_view(kind) == "json") return body.value.dump();
+  return std::string_view(kind) == "body" ? text_of(body) : decode_base64(body);
+}
+
 /// Reads a duration such as "1.5s". Empty for invalid text and for more than 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
@@ -38018,14 +37626,17 @@ MOCK_GATEWAY_INLINE Duration require_duration(const ScriptNode& node, std::strin
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
-MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what) {
+MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what,
+                                                   const std::string& least) {
   if (!node.value.is_string()) script_reading::fail_expected(node, what);
   const std::string_view text = text_of(node);
   const std::size_t slash = std::min(text.find('/'), text.size());
   const std::optional<std::int64_t> number = text::whole_number(text.substr(0, slash));
   const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
   if (!number || window.empty()) script_reading::fail(node, "expected " + what);
-  return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
+  const Duration time = require_duration(node, window, what);
+  if (*number == 0 || time <= Duration{0}) script_reading::fail(node, least + ", and a time longer than 0");
+  return {static_cast<std::size_t>(*number), time};
 }
 
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
@@ -38041,21 +37652,8 @@ MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char*
 }
 
 MOCK_GATEWAY_INLINE std::string header_value(const ScriptNode& node, const std::string& name) {
-  try {
-    require_header_field(name, text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
+  script_reading::checked(node, [&] { require_header_field(name, text_of(node)); });
   return text_of(node);
-}
-
-template <class T>
-std::vector<T> list_of(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
-  std::vector<T> values;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    values.push_back(read_value<T>(reader, node.element(index)));
-  return values;
 }
 
 }  // namespace script_values
@@ -38122,7 +37720,7 @@ MOCK_GATEWAY_INLINE Timing read_as(As<Timing>, ScriptReader& reader, const Scrip
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
-  if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
+  if (kind == "recorded") return recorded(read_value<std::vector<Duration>>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
   const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
@@ -38135,7 +37733,7 @@ MOCK_GATEWAY_INLINE Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNod
   const std::string_view kind =
       script_values::distribution(node, "a number, or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(kind.data());
-  const std::vector<double> list = script_values::list_of<double>(reader, numbers);
+  const std::vector<double> list = read_value<std::vector<double>>(reader, numbers);
   if (kind == "recorded") return recorded(list);
   script_values::require_list(numbers, 2, "a list of two");
   if (kind == "uniform") return uniform(list[0], list[1]);
@@ -38152,7 +37750,7 @@ MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const S
   const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
-    const auto pieces = script_values::list_of<std::string>(reader, value);
+    const auto pieces = read_value<std::vector<std::string>>(reader, value);
     if (pieces.empty()) script_reading::fail(value, "the list needs at least one piece");
     for (std::size_t index = 0; index < pieces.size(); ++index)
       if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
@@ -38176,10 +37774,6 @@ MOCK_GATEWAY_INLINE Range read_as(As<Range>, ScriptReader& reader, const ScriptN
   return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<std::string>(reader, node);
-}
-
 MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
@@ -38196,27 +37790,15 @@ MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, cons
   return headers;
 }
 
-MOCK_GATEWAY_INLINE RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
-  const RateLimit limit = read_value<RateLimit>(reader, node);
-  if (limit.requests == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit needs at least one request, and a time longer than 0");
-  return limit;
-}
-
-MOCK_GATEWAY_INLINE TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
-  const TokenLimit limit = read_value<TokenLimit>(reader, node);
-  if (limit.tokens == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit of tokens needs at least one token, and a time longer than 0");
-  return limit;
-}
-
 MOCK_GATEWAY_INLINE RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"");
+  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"",
+                                                                   "a limit needs at least one request");
   return {requests, window};
 }
 
 MOCK_GATEWAY_INLINE TokenLimit read_as(As<TokenLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"");
+  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"",
+                                                                 "a limit of tokens needs at least one token");
   return {tokens, window};
 }
 
@@ -38230,10 +37812,6 @@ MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const Script
                          "expected an operation: chat_completions, list_models, or a method and path such as \"POST "
                          "/v1/images/generations\"");
   return operation(text.substr(0, space), text.substr(space + 1));
-}
-
-MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<Operation>(reader, node);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -38709,263 +38287,256 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1382    core/clock.hpp
 //   1486    model/fault.hpp
 //   1651    model/hold.hpp
-//   1693    model/pace.hpp
-//   1843    model/sse_dialect.hpp
-//   1959    model/writes.hpp
-//   1990    model/http_reply.hpp
-//   2067    model/connection_fault.hpp
-//   2158    evidence/journal.hpp
-//   2440    model/sent_answer.hpp
-//   2506    script/near_miss.hpp
-//   2550    evidence/verification.hpp
-//   2672    model/finding.hpp
-//   2714    evidence/review.hpp
-//   2835    model/operation.hpp
-//   2866    keys/api_key.hpp
-//   2987    keys/keys.hpp
-//   3042    model/profile.hpp
-//   3071    model/tokenizer.hpp
-//   3083    gateway/options.hpp
-//   3224    model/acceptance.hpp
-//   3393    request/chat_request.hpp
-//   3512    script/scope.hpp
-//   3566    script/failure_scope.hpp
-//   3612    script/chaos.hpp
-//   3706    gateway/sweep.hpp
-//   3843    gateway/catalogue.hpp
-//   4003    gateway/mishaps.hpp
-//   4102    document/scenario_files.hpp
-//   4134    core/error.hpp
-//   4149    document/script_document.hpp
-//   4289    evidence/evidence_json.hpp
-//   4313    core/printed.hpp
-//   4342    core/reporter.hpp
-//   4421  Implementation
-//   4482    core/random.hpp
-//   4512    core/text.hpp
-//   4615    core/json_reader.hpp
-//   4669    core/pattern.hpp
-//   4760    core/json_pointer.hpp
-//   4796    core/calendar.hpp
-//   4815    core/access.hpp
-//   4887    core/timeline.hpp
-//   5065    core/rows.hpp
-//   5091    core/change_count.hpp
-//   5135    core/process.hpp
-//   5162    core/warning.hpp
-//   5177    core/heap_optional.hpp
-//   5204    core/handoff.hpp
-//   5241    model/profile_traits.hpp
-//   5341    model/checks.hpp
-//   5357    model/reply_data.hpp
-//   5423    model/request_error.hpp
-//   5436    model/fault_rows.hpp
-//   5552    model/failure_rows.hpp
-//   5592    model/dialect_rows.hpp
-//   5629    model/finding_kinds.hpp
-//   5706    model/reply_checks.hpp
-//   5737    model/reply_template.hpp
-//   5759    request/embedding_request.hpp
-//   5783    request/chat_parser.hpp
-//   5800    request/chat_fields.hpp
-//   5848    request/chat_reader.hpp
-//   5943    keys/secrets.hpp
-//   5987    keys/key_store.hpp
-//   6194    answer/bodies.hpp
-//   6222    answer/events.hpp
-//   6280    answer/tokens.hpp
-//   6351    answer/completion.hpp
-//   6440    answer/completion_json.hpp
-//   6476    answer/completion_events.hpp
-//   6537    answer/words.hpp
-//   6552    answer/default_reply.hpp
-//   6567    answer/schema_instance.hpp
-//   6588    answer/embeddings.hpp
-//   6604    answer/schema_checker.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6813    script/script.hpp
-//   7071    script/chaos_plan.hpp
-//   7113    script/chaos_rules.hpp
-//   7187    script/connection_faults.hpp
-//   7241    script/forced_failures.hpp
-//   7283    script/field_matchers.hpp
-//   7366    script/hiding.hpp
-//   7405    script/excerpts.hpp
-//   7429    script/json_comparison.hpp
-//   7455    script/matcher_leaf.hpp
-//   7483    delivery/answer_log.hpp
-//   7592    delivery/gzip.hpp
-//   7617    delivery/framing.hpp
-//   7666    delivery/outlet.hpp
-//   7713    delivery/pace_schedule.hpp
-//   7755    delivery/progress.hpp
-//   7805    delivery/waits.hpp
-//   7881    delivery/write_queue.hpp
-//   7976    delivery/delivery.hpp
-//   8242    http/exchange_observer.hpp
-//   8276    http/sockets.hpp
-//   8396    http/wakes.hpp
-//   8465    http/connection.hpp
-//   8732    http/request_reader.hpp
-//   8856    http/server.hpp
-//   8916    http/response.hpp
-//   8931    http/turned_away.hpp
-//   8979    http/workers.hpp
-//   9035    http/acceptor.hpp
-//   9078    http/poller.hpp
-//   9131    http/reactor.hpp
-//   9237    evidence/kept_problems.hpp
-//   9300    evidence/record.hpp
-//   9552    evidence/diagnosis.hpp
-//   9614    evidence/gateway_problems.hpp
-//   9712    evidence/review_parts.hpp
-//   9773    serve/asked_requests.hpp
-//   9850    serve/operations.hpp
-//   9917    serve/served_models.hpp
-//   9957    serve/gateway_state.hpp
-//  10015    serve/served_request.hpp
-//  10196    serve/runner.hpp
-//  10246    serve/connection_loop.hpp
-//  10289    serve/tester_code.hpp
-//  10353    gateway/catalogue_entries.hpp
-//  10616    gateway/option_values.hpp
-//  10674    gateway/sweep_run.hpp
-//  10697    document/script_reader.hpp
-//  10889    document/script_files.hpp
-//  10907    document/script_references.hpp
-//  10938    document/script_sections.hpp
-//  11056    document/script_values.hpp
-//  11188    document/loaded_document.hpp
-//  11219    core/calendar.cpp
-//  11300    core/clock.cpp
-//  11704    core/gate.cpp
-//  11914    core/json_reader.cpp
-//  12253    core/pattern.cpp
-//  12666    core/random.cpp
-//  12721    core/reporter.cpp
-//  12819    core/text.cpp
-//  13163    model/acceptance.cpp
-//  13222    model/checks.cpp
-//  13259    model/connection_fault.cpp
-//  13361    model/failure.cpp
-//  13507    model/fault.cpp
-//  13741    model/finding.cpp
-//  13775    model/hold.cpp
-//  13797    model/http_reply.cpp
-//  13863    model/pace.cpp
-//  14061    model/profile.cpp
-//  14239    model/range.cpp
-//  14269    model/received_request.cpp
-//  14337    model/reply.cpp
-//  14748    model/reply_checks.cpp
-//  14936    model/reply_template.cpp
-//  15107    model/sent_answer.cpp
-//  15135    model/sse_dialect.cpp
-//  15280    request/chat_fields.cpp
-//  15422    request/chat_messages.cpp
-//  15631    request/chat_reader.cpp
-//  16036    request/chat_request.cpp
-//  16120    request/embedding_request.cpp
-//  16208    keys/api_key.cpp
-//  16258    keys/key_store.cpp
-//  16755    keys/keys.cpp
-//  16819    keys/secrets.cpp
-//  17024    answer/bodies.cpp
-//  17097    answer/completion.cpp
-//  17323    answer/completion_events.cpp
-//  17519    answer/completion_json.cpp
-//  17736    answer/default_reply.cpp
-//  17933    answer/embeddings.cpp
-//  18050    answer/schema_checker.cpp
-//  18513    answer/schema_instance.cpp
-//  18886    answer/tokens.cpp
-//  19112    answer/words.cpp
-//  19173    script/chaos.cpp
-//  19313    script/chaos_rules.cpp
-//  19425    script/connection_faults.cpp
-//  19534    script/excerpts.cpp
-//  19596    script/field_matchers.cpp
-//  20005    script/forced_failures.cpp
-//  20109    script/hiding.cpp
-//  20225    script/json_comparison.cpp
-//  20311    script/matcher.cpp
-//  20565    script/matchers.cpp
-//  20916    script/scope.cpp
-//  20974    script/script.cpp
-//  21403    script/text_matchers.cpp
-//  21524    delivery/answer_log.cpp
-//  21694    delivery/delivery.cpp
-//  22158    delivery/faults_and_waits.cpp
-//  22431    delivery/framing.cpp
-//  22548    delivery/gzip.cpp
-//  22615    delivery/pace_schedule.cpp
-//  22684    delivery/progress.cpp
-//  22735    delivery/write_queue.cpp
-//  22876    http/acceptor.cpp
-//  22984    http/compatibility.cpp
-//  23093    http/connection.cpp
-//  23674    http/poller.cpp
-//  23842    http/reactor.cpp
-//  24105    http/request_reader.cpp
-//  24556    http/response.cpp
-//  24637    http/server.cpp
-//  25044    http/sockets.cpp
-//  25546    http/turned_away.cpp
-//  25630    http/workers.cpp
-//  25743    evidence/diagnosis.cpp
-//  25962    evidence/evidence_json.cpp
-//  26329    evidence/exchange.cpp
-//  26615    evidence/gateway_problems.cpp
-//  27062    evidence/journal.cpp
-//  27216    evidence/kept_problems.cpp
-//  27326    evidence/notes.cpp
-//  27426    evidence/record.cpp
-//  27883    evidence/redaction.cpp
-//  28023    evidence/redirects.cpp
-//  28126    evidence/retries.cpp
-//  28498    evidence/review.cpp
-//  28869    evidence/told_in_body.cpp
-//  28966    evidence/verification.cpp
-//  29083    serve/answer_headers.cpp
-//  29160    serve/asked_requests.cpp
-//  29227    serve/chat_judge.cpp
-//  29540    serve/connection_loop.cpp
-//  29701    serve/gateway_state.cpp
-//  29737    serve/judge.cpp
-//  29949    serve/limits.cpp
-//  30046    serve/operations.cpp
-//  30268    serve/reply_answer.cpp
-//  30409    serve/request_checks.cpp
-//  30483    serve/runner.cpp
-//  30831    serve/served_models.cpp
-//  30909    serve/served_request.cpp
-//  30977    gateway/catalogue.cpp
-//  31390    gateway/catalogue_chunks.cpp
-//  31678    gateway/catalogue_delivery.cpp
-//  31830    gateway/catalogue_entries.cpp
-//  32059    gateway/catalogue_failures.cpp
-//  32340    gateway/catalogue_framing.cpp
-//  32524    gateway/catalogue_tool_calls.cpp
-//  32723    gateway/chat_script.cpp
-//  32872    gateway/gateway.cpp
-//  33162    gateway/mishaps.cpp
-//  33500    gateway/options.cpp
-//  33653    gateway/sweep.cpp
-//  34054    document/scenario_files.cpp
-//  34202    document/script_document.cpp
-//  34601    document/script_faults.cpp
-//  34903    document/script_files.cpp
-//  35047    document/script_gateway.cpp
-//  35376    document/script_matchers.cpp
-//  35734    document/script_objects.cpp
-//  35901    document/script_reader.cpp
-//  36339    document/script_references.cpp
-//  36655    document/script_replies.cpp
-//  37122    document/script_schema.cpp
-//  37254    document/script_sections.cpp
-//  37834    document/script_values.cpp
-//  38246  Adapters
-//  38263    adapters/catch2.hpp
-//  38417    adapters/doctest.hpp
-//  38577    adapters/gtest.hpp
+//   1695    model/pace.hpp
+//   1845    model/sse_dialect.hpp
+//   1961    model/writes.hpp
+//   1992    model/http_reply.hpp
+//   2069    model/connection_fault.hpp
+//   2160    evidence/journal.hpp
+//   2442    model/sent_answer.hpp
+//   2508    script/near_miss.hpp
+//   2552    evidence/verification.hpp
+//   2674    model/finding.hpp
+//   2716    evidence/review.hpp
+//   2837    model/operation.hpp
+//   2868    keys/api_key.hpp
+//   2989    keys/keys.hpp
+//   3044    model/profile.hpp
+//   3073    model/tokenizer.hpp
+//   3085    gateway/options.hpp
+//   3226    model/acceptance.hpp
+//   3395    request/chat_request.hpp
+//   3514    script/scope.hpp
+//   3568    script/failure_scope.hpp
+//   3614    script/chaos.hpp
+//   3708    gateway/sweep.hpp
+//   3845    gateway/catalogue.hpp
+//   4005    gateway/mishaps.hpp
+//   4104    document/scenario_files.hpp
+//   4136    core/error.hpp
+//   4151    document/script_document.hpp
+//   4291    evidence/evidence_json.hpp
+//   4315    core/printed.hpp
+//   4344    core/reporter.hpp
+//   4423  Implementation
+//   4484    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28349    evidence/review.cpp
+//  28720    evidence/told_in_body.cpp
+//  28817    evidence/verification.cpp
+//  28934    serve/answer_headers.cpp
+//  29011    serve/asked_requests.cpp
+//  29078    serve/chat_judge.cpp
+//  29391    serve/connection_loop.cpp
+//  29552    serve/gateway_state.cpp
+//  29588    serve/judge.cpp
+//  29800    serve/limits.cpp
+//  29897    serve/operations.cpp
+//  30119    serve/reply_answer.cpp
+//  30260    serve/request_checks.cpp
+//  30334    serve/runner.cpp
+//  30682    serve/served_models.cpp
+//  30760    serve/served_request.cpp
+//  30828    gateway/catalogue.cpp
+//  31241    gateway/catalogue_chunks.cpp
+//  31529    gateway/catalogue_delivery.cpp
+//  31681    gateway/catalogue_entries.cpp
+//  31910    gateway/catalogue_failures.cpp
+//  32191    gateway/catalogue_framing.cpp
+//  32375    gateway/catalogue_tool_calls.cpp
+//  32574    gateway/chat_script.cpp
+//  32723    gateway/gateway.cpp
+//  33013    gateway/mishaps.cpp
+//  33351    gateway/options.cpp
+//  33504    gateway/sweep.cpp
+//  33905    document/scenario_files.cpp
+//  34043    document/script_document.cpp
+//  34434    document/script_faults.cpp
+//  34720    document/script_files.cpp
+//  34864    document/script_gateway.cpp
+//  35167    document/script_matchers.cpp
+//  35459    document/script_objects.cpp
+//  35619    document/script_reader.cpp
+//  36067    document/script_references.cpp
+//  36383    document/script_replies.cpp
+//  36767    document/script_schema.cpp
+//  36894    document/script_sections.cpp
+//  37436    document/script_values.cpp
+//  37824  Adapters
+//  37841    adapters/catch2.hpp
+//  37995    adapters/doctest.hpp
+//  38155    adapters/gtest.hpp

@@ -58,7 +58,7 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
     if (stopped || limits.tokens == 0) break;
     Random random = random_for(context.seed, index, choice.tool_calls.size());
     choice.tool_calls.push_back({call.id.empty() ? "call_" + random.alphanumeric(24) : call.id, call.name,
-                                 tokens.split_arguments(call.arguments), call.custom});
+                                 tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
   // Only messages with tool calls or a refusal may have no content; others have at least an empty one.

@@ -3,8 +3,6 @@
 #include "default_reply.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -17,7 +15,7 @@
 #include "../model/failure.hpp"
 #include "../model/reply_data.hpp"
 #include "../model/request_error.hpp"
-#include "schema_instance.hpp"
+#include "schema_checker.hpp"
 #include "words.hpp"
 
 namespace mock_gateway::detail {
@@ -134,55 +132,37 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
 
 /// Adds a number of bytes or parts, so that the following data is unambiguous.
 std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
-  std::array<char, 24> text{};
-  char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
-  *end = ':';
-  return fingerprint({text.data(), static_cast<std::size_t>(end + 1 - text.data())}, basis);
+  return fingerprint(std::to_string(count) + ':', basis);
 }
 
 std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-std::string text_of(const Json& scalar) {
-  if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
-  if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
-  return scalar.dump();
-}
-
-/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
-class Pending {
- public:
-  Pending() { parts_.reserve(32); }
-
-  void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
-
-  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
-  std::uint64_t add_to(std::uint64_t hash) {
-    while (!parts_.empty()) {
-      const auto [name, value] = parts_.back();
-      parts_.pop_back();
-      if (name != nullptr) hash = fingerprint_of(*name, hash);
-      const char kind = static_cast<char>(value->type());
-      hash = fingerprint({&kind, 1}, hash);
-      if (value->is_string()) {
-        hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
-      } else if (!value->is_structured()) {
-        hash = fingerprint(text_of(*value), hash);
-      } else {
-        hash = add_count(value->size(), hash);
-        const auto first = static_cast<std::ptrdiff_t>(parts_.size());
-        for (auto part = value->begin(); part != value->end(); ++part)
-          push(value->is_object() ? &part.key() : nullptr, *part);
-        std::reverse(parts_.begin() + first, parts_.end());
-      }
+/// Adds a member and all values in it. Each begins with its type and size, so that different values differ. Not
+/// recursive, because clients choose the nesting.
+std::uint64_t fingerprint_of(const std::string& member, const Json& content, std::uint64_t hash) {
+  std::vector<std::pair<const std::string*, const Json*>> parts = {{&member, &content}};  // the last is next
+  while (!parts.empty()) {
+    const auto [name, value] = parts.back();
+    parts.pop_back();
+    if (name != nullptr) hash = fingerprint_of(*name, hash);
+    const char kind = static_cast<char>(value->type());
+    hash = fingerprint({&kind, 1}, hash);
+    if (value->is_string()) {
+      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+    } else if (!value->is_structured()) {
+      hash = fingerprint(value->dump(), hash);
+    } else {
+      hash = add_count(value->size(), hash);
+      const auto first = static_cast<std::ptrdiff_t>(parts.size());
+      for (auto part = value->begin(); part != value->end(); ++part)
+        parts.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
+      std::reverse(parts.begin() + first, parts.end());
     }
-    return hash;
   }
-
- private:
-  std::vector<std::pair<const std::string*, const Json*>> parts_;
-};
+  return hash;
+}
 
 }  // namespace default_replies
 
@@ -202,11 +182,9 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::a
 
 std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
-  default_replies::Pending pending;
   for (auto member = request.body.begin(); member != request.body.end(); ++member) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
-    pending.push(&member.key(), *member);
-    hash = pending.add_to(hash);
+    hash = default_replies::fingerprint_of(member.key(), *member, hash);
   }
   return hash;
 }

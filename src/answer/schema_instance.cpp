@@ -1,8 +1,6 @@
 // Generates instances of a schema: numbers, strings, items, properties, depth, work limits. String formats are in
 // `schema_checker.cpp`.
 
-#include "schema_instance.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

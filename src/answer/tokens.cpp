@@ -195,14 +195,9 @@ void TokenizedText::keep_bytes(std::size_t count) {
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
 
-TokenizedText Tokens::split(std::string text) const {
+TokenizedText Tokens::split(std::string text, bool is_tool_arguments) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
-  return tokens::split_by(tokens::word_end, std::move(text));
-}
-
-TokenizedText Tokens::split_arguments(std::string json) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(json));
-  return tokens::split_by(tokens::argument_end, std::move(json));
+  return tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, std::move(text));
 }
 
 std::size_t Tokens::count(std::string_view text) const {

@@ -67,10 +67,9 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
-  /// at most 12 bytes, because compact JSON has hardly any white space.
-  TokenizedText split_arguments(std::string json) const;
+  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
+  /// bytes, because compact JSON has hardly any white space.
+  TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
   /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.

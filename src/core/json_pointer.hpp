@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>  // min
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,18 @@ inline const Json* child(const Json& value, std::string_view name) {
   if (!index || (name.front() == '0' && name.size() > 1)) return nullptr;
   const auto place = static_cast<std::size_t>(*index);
   return place < value.size() ? &value[place] : nullptr;
+}
+
+/// The value at a JSON pointer, or null.
+inline const Json* find(const Json& root, std::string_view pointer) {
+  const Json* value = &root;
+  while (value && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::optional<std::string> name = name_of(pointer.substr(1, end - 1));
+    value = name ? child(*value, *name) : nullptr;
+    pointer.remove_prefix(end);
+  }
+  return value;
 }
 
 }  // namespace json_pointer

@@ -14,7 +14,6 @@
 #include "../evidence/journal.hpp"
 #include "../gateway/catalogue_entries.hpp"
 #include "script_document.hpp"
-#include "script_files.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
@@ -29,55 +28,45 @@ ScriptType expected_outcome() {
 
 inline constexpr ScriptRow scenario_rows[] = {
     {"name", &name_text, "its name; no other file has the same one", nullptr, true, R"("minLength":1)"},
-    {"group", &text, "the group that it belongs to", nullptr},
-    {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
-    {"reference", &text, "where it comes from: a report, a standard", nullptr},
-    {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
+    {"group", &text, "the group that it belongs to", &SetMember<&ScenarioDescription::group>::apply},
+    {"description", &text, "what the gateway does, in a line: \"sends …\"",
+     &SetMember<&ScenarioDescription::description>::apply, true},
+    {"reference", &text, "where it comes from: a report, a standard",
+     &SetMember<&ScenarioDescription::reference>::apply},
+    {"good_client", &text, "what a good client does, in a line: \"reports …\"",
+     &SetMember<&ScenarioDescription::good_client>::apply, true},
     {"expected", &expected_outcome, "what a good client may do", nullptr, true},
-    {"text", &text, "all text of the answer; empty unless set", nullptr},
-    {"sent", &text, "other text that is sent, and that a client may show before it reports an error", nullptr},
+    {"text", &text, "all text of the answer; empty unless set", &SetMember<&ScenarioDescription::text>::apply},
+    {"sent", &text, "other text that is sent, and that a client may show before it reports an error",
+     &SetMember<&ScenarioDescription::sent>::apply},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
     {"finish_reason", &text,
      "the finish_reason of the answer; ignored unless set. If an error is expected and the reason is not `stop`, a "
      "client that passes the reason on has reported the error",
-     nullptr},
+     &SetMember<&ScenarioDescription::finish_reason>::apply},
     {"usage", &token_usage, "the usage of the answer; ignored unless set", nullptr},
-    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set", nullptr},
-    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set", nullptr},
-    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set", nullptr, false,
-     R"("maximum":1000)"},
+    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set",
+     &SetMember<&ScenarioDescription::needs_stream>::apply},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set",
+     &SetMember<&ScenarioDescription::needs_timeout>::apply},
+    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set",
+     &SetMember<&ScenarioDescription::calls>::apply, false, R"("maximum":1000)"},
 };
 inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
 
 ScriptType scenario_section() { return {"object", nullptr, &scenario_table}; }
 
 void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, scenario_table, nullptr);
-  if (reader.noted() > noted) return;
-  const auto text = [&](const char* key) {
-    return node.find(key) ? script_values::text_of(node.at(key)) : std::string();
-  };
-  const auto flag = [&](const char* key) { return node.find(key) && read_value<bool>(reader, node.at(key)); };
   ScenarioDescription said;
+  reader.read_strictly(node, scenario_table, &said);
   said.name = script_values::name_of(node.at("name"));
-  said.group = text("group");
-  said.description = text("description");
-  said.reference = text("reference");
-  said.good_client = text("good_client");
-  const std::string expected = text("expected");
+  const std::string& expected = script_values::text_of(node.at("expected"));
   for (const auto one : {Scenario::Expected::error, Scenario::Expected::answer_or_error})
     if (expected == to_string(one)) said.expected = one;
-  said.text = text("text");
-  said.sent = text("sent");
   if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
-  said.finish_reason = text("finish_reason");
   const bool has_reason = !said.finish_reason.empty() && said.finish_reason != "stop";
   said.reason_tells = said.expected == Scenario::Expected::error && has_reason;
   if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
-  said.needs_stream = flag("needs_stream");
-  said.needs_timeout = flag("needs_timeout");
-  if (node.find("calls")) said.calls = read_value<int>(reader, node.at("calls"));
   static_cast<ScriptPlan*>(target)->scenario = std::move(said);
 }
 

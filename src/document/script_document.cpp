@@ -21,8 +21,6 @@
 #include "../gateway/option_values.hpp"
 #include "../keys/keys.hpp"
 #include "../serve/gateway_state.hpp"
-#include "loaded_document.hpp"
-#include "script_files.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
@@ -81,15 +79,7 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
     if (document.is_object())
       return reader.note({"", "not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   }
-  struct Target {
-    ScriptPlan& plan;
-  } target{plan};
-  reader.guarded(
-      root,
-      [](ScriptReader& its_reader, const ScriptNode& node, void* its_target) {
-        read_document(its_reader, node, static_cast<Target*>(its_target)->plan);
-      },
-      &target);
+  reader.guarded(root, &read_document, &plan);
 }
 
 void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {

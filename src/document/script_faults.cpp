@@ -13,40 +13,33 @@
 namespace mock_gateway::detail {
 namespace script_types {
 
-Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
-
-template <Failure (Failure::*Setter)(Duration) const>
-void set_time(ScriptReader& reader, const ScriptNode& node, void* target) {
+/// For a setter whose name is overloaded.
+template <class V, Failure (Failure::*Setter)(V) const>
+void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
-}
-
-template <Failure (Failure::*Setter)(std::string) const>
-void set_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
-}
-
-void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
-  failure_of(target) = failure_of(target).json_body(node.value);
 }
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
              {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
-              &set_time<&Failure::retry_after>}),
-    in_group("$failure_setter",
-             {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
+              &set_failure<Duration, &Failure::retry_after>}),
+    in_group("$failure_setter", {"retry_after_text", &text, "with failure: Retry-After, any text",
+                                 &set_failure<std::string, &Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
-                                 &set_time<&Failure::retry_after_date>}),
+                                 &SetBy<&Failure::retry_after_date>::apply}),
     in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
                                  &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
-             {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
+             {"retry_after_ms", &duration, "with failure: retry-after-ms", &SetBy<&Failure::retry_after_ms>::apply}),
     in_group("$failure_setter",
              {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply}),
-    in_group("$failure_setter", {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>}),
-    in_group("$failure_setter", {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>}),
+    in_group("$failure_setter",
+             {"type", &text, "with failure: `error.type`", &set_failure<std::string, &Failure::type>}),
+    in_group("$failure_setter",
+             {"param", &text, "with failure: `error.param`", &set_failure<std::string, &Failure::param>}),
     in_group("$failure_setter", {"error_body", &text, "with failure: a body in place of the error", nullptr}),
-    in_group("$failure_setter", {"error_json", &any, "with failure: JSON in place of the error", &set_json_body}),
+    in_group("$failure_setter",
+             {"error_json", &any, "with failure: JSON in place of the error", &SetBy<&Failure::json_body>::apply}),
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
@@ -85,9 +78,7 @@ Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
     return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, failure_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, failure_table);
   return mock_gateway::failure(read_value<int>(reader, node.at("status")), script_values::text_of(node.at("code")),
                                script_values::text_of(node.at("message")));
 }
@@ -265,9 +256,7 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object())
     script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
   const ScriptTable& table = *script_types::effect().table;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, table);
   const std::string_view key = script_reading::only_key(node, table.keys_of("$effect"), "an effect");
   const Rows<EffectForm> forms = faults::effect_forms();
   return read_effect_with(
@@ -277,9 +266,7 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
 
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, *script_types::fault().table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, *script_types::fault().table);
   return {read_trigger(reader, node), read_effect(reader, node.at("effect"))};
 }
 
@@ -291,9 +278,7 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
   if (!node.value.is_object())
     script_reading::fail_expected(
         node, "the name of a connection fault, or an object such as {\"garbage_on_accept\": \"text\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::connection_fault_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::connection_fault_table);
   const std::string_view key = script_reading::only_key(
       node, script_types::connection_fault_table.keys_of("$connection_fault"), "a connection fault");
   const ScriptNode value = node.at(key.data());
@@ -301,8 +286,7 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
   if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
   if (key == "reply_then_read_body") return reply_then_read_body(script_types::bare_failure(reader, value));
-  reader.read_object(value, script_types::slow_body_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(value, script_types::slow_body_table);
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
 }
 

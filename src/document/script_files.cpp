@@ -1,6 +1,6 @@
 // Script files in a folder; the maximum file size; errors for invalid JSON, YAML and formats of other tools.
 
-#include "script_files.hpp"
+#include "script_sections.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -19,6 +19,10 @@ namespace script_types {
 
 Options& options_of(void* target) { return *static_cast<Options*>(target); }
 
+ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
+
+KeyOptions& key_options_of(void* target) { return key_of(target).options; }
+
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
@@ -49,15 +53,10 @@ wire::Model& append_model(ModelList& list, const ScriptNode& its_id) {
 
 void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& list = *static_cast<ModelList*>(target);
-  if (node.value.is_string()) {
-    append_model(list, node);
-    return;
-  }
+  if (node.value.is_string()) return static_cast<void>(append_model(list, node));
   if (!node.value.is_object())
     script_reading::fail_expected(node, "a model's id, or an object such as {\"id\": \"fast\"}");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, model_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
 }
@@ -73,14 +72,19 @@ void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &add_model, &list);
 }
 
+/// `options_in` returns the options in a row's target: those of the gateway or of a key.
+template <auto options_in>
 void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const RateLimit limit = script_values::require_limit(reader, node);
-  options_of(target) = options_of(target).limit(limit.requests, limit.window);
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit(limit.requests, limit.window);
 }
 
+template <auto options_in>
 void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  options_of(target) = options_of(target).limit_tokens(limit.tokens, limit.window);
+  const TokenLimit limit = read_value<TokenLimit>(reader, node);
+  auto& options = options_in(target);
+  options = options.limit_tokens(limit.tokens, limit.window);
 }
 
 void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -125,9 +129,7 @@ inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::
 ScriptType journal_limits() { return {"object", nullptr, &journal_table}; }
 
 void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, journal_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, journal_table);
   options_of(target) = options_of(target).journal_limits(read_value<std::size_t>(reader, node.at("entries")),
                                                          read_value<std::size_t>(reader, node.at("bytes")));
 }
@@ -145,12 +147,6 @@ ScriptType origins() {
 
 void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).cors(script_values::text_of(node));
-}
-
-void set_cors(ScriptReader& reader, const ScriptNode& node, void* target) { reader.read_list(node, &add_cors, target); }
-
-void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_without_finding, target);
 }
 
 void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -180,9 +176,9 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit},
+    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
-     &set_limit_tokens},
+     &set_limit_tokens<options_of>},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -201,7 +197,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      "whether `POST /v1/embeddings` is served; unless set, true with profile openai, and in the program unless the "
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
-    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
+    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
+     &script_values::apply_each<&add_cors>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
@@ -219,18 +216,16 @@ inline constexpr ScriptRow gateway_rows[] = {
      &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what happens to requests that no stub answers; fails_verification unless set",
      &set_unmatched},
-    {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
+    {"without_findings", &texts, "codes that every review leaves out",
+     &script_values::apply_each<&add_without_finding>},
 };
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
 
-ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
-
 void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
   key_store::require_secret(script_values::text_of(node));
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.secret(script_values::text_of(node));
+  key_options_of(target) = key_options_of(target).secret(script_values::text_of(node));
 }
 
 ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
@@ -240,8 +235,7 @@ KeyState state_of(const ScriptNode& node) {
 }
 
 void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.disabled(state_of(node) == KeyState::disabled);
+  key_options_of(target) = key_options_of(target).disabled(state_of(node) == KeyState::disabled);
 }
 
 inline constexpr ScriptRow key_step_rows[] = {
@@ -253,15 +247,9 @@ inline constexpr ScriptTable key_step_table{"state_for", key_step_rows, std::siz
 ScriptType key_steps() { return {"list of steps", R"({"type":"array","items":"$rows"})", &key_step_table}; }
 
 void add_key_step(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, key_step_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.state_for(state_of(node.at("state")), read_value<std::size_t>(reader, node.at("requests")));
-}
-
-void set_key_steps(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_key_step, target);
+  reader.read_strictly(node, key_step_table);
+  key_options_of(target) = key_options_of(target).state_for(state_of(node.at("state")),
+                                                            read_value<std::size_t>(reader, node.at("requests")));
 }
 
 void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
@@ -269,36 +257,21 @@ void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
 }
 
 void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto models = read_value<std::vector<std::string>>(reader, node);
   for (std::size_t index = 0; index < models.size(); ++index)
     reader.refer(ScriptReference::Kind::model, models[index], node.element(index).pointer);
-  key.options = key.options.models(std::move(models));
+  key_options_of(target) = key_options_of(target).models(std::move(models));
 }
 
 void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
   auto operations = read_value<std::vector<Operation>>(reader, node);
   for (std::size_t index = 0; index < operations.size(); ++index)
     reader.refer(ScriptReference::Kind::operation, operations[index].to_string(), node.element(index).pointer);
-  key.options = key.options.operations(std::move(operations));
-}
-
-void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const RateLimit limit = script_values::require_limit(reader, node);
-  key.options = key.options.limit(limit.requests, limit.window);
-}
-
-void set_key_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  const TokenLimit limit = script_values::require_token_limit(reader, node);
-  key.options = key.options.limit_tokens(limit.tokens, limit.window);
+  key_options_of(target) = key_options_of(target).operations(std::move(operations));
 }
 
 void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.options = key.options.limit_group(script_values::key_name(node));
+  key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
 inline constexpr ScriptRow key_rows[] = {
@@ -306,11 +279,12 @@ inline constexpr ScriptRow key_rows[] = {
      R"("minLength":1)"},
     {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
-    {"state_for", &key_steps, "its earlier states, each for a number of its requests", &set_key_steps},
+    {"state_for", &key_steps, "its earlier states, each for a number of its requests",
+     &script_values::apply_each<&add_key_step>},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
-    {"limit", &rate_limit, "its limit", &set_key_limit},
-    {"limit_tokens", &token_limit, "its limit of tokens", &set_key_limit_tokens},
+    {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
+    {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };

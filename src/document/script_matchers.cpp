@@ -10,51 +10,47 @@
 namespace mock_gateway::detail {
 namespace script_types {
 
-using Matchers = std::vector<Matcher>;
+template <class M>
+void add(void* target, M matcher) {
+  static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
+}
 
 /// `match<TextMatcher, &user_says>`.
-template <class V, Matcher (*Make)(V)>
+template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
+  add(target, Make(read_value<V>(reader, node)));
 }
 
-void add(void* target, Matcher matcher) { static_cast<Matchers*>(target)->push_back(std::move(matcher)); }
-
-Matcher all_of(const Matchers& matchers) {
-  Matcher all = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) all = all && matchers[index];
-  return all;
+/// By && or ||.
+template <class M>
+M joined(const std::vector<M>& matchers, bool by_or = false) {
+  M whole = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index)
+    whole = by_or ? whole || matchers[index] : whole && matchers[index];
+  return whole;
 }
 
-/// Joined by &&.
-Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  const Matchers matchers = read_matchers(reader, node);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
-  return all_of(matchers);
+template <class M>
+std::vector<M> each(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty())
+    script_reading::fail_expected(node,
+                                  std::is_same_v<M, Matcher> ? "a list of objects" : "a list of texts or objects");
+  return read_value<std::vector<M>>(reader, node);
 }
 
-Matchers each_matcher(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of objects");
-  Matchers matchers;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    matchers.push_back(one_matcher(reader, node.element(index)));
-  return matchers;
-}
-
+template <class M>
 void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const Matchers matchers = each_matcher(reader, node);
-  Matcher any = matchers.front();
-  for (std::size_t index = 1; index < matchers.size(); ++index) any = any || matchers[index];
-  add(target, std::move(any));
+  add(target, joined(each<M>(reader, node), true));
 }
 
 void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, all_of(each_matcher(reader, node)));
+  add(target, joined(each<Matcher>(reader, node)));
 }
 
-void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
+template <class M>
+void match_not(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, !read_value<M>(reader, node));
+}
 
 TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
@@ -112,38 +108,22 @@ ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Notes the mistakes.
-bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
-  reader.read_object(node, table, nullptr);
-  for (std::size_t row = 0; row < table.count; ++row)
-    if (table.rows[row].required && !node.find(table.rows[row].name)) return false;
-  return true;
-}
-
 std::string member_text(const ScriptNode& node, const char* key) { return script_values::text_of(node.at(key)); }
 
 void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, message_table)) return;
+  reader.read_strictly(node, message_table);
   add(target, message_is(read_value<int>(reader, node.at("position")), member_text(node, "role"),
                          text_or_any(reader, node, "text")));
 }
 
-void require_text_or_object(const ScriptNode& node) {
+/// A text, or an object whose first key is that text and whose second one is a condition on another text.
+template <Matcher (*Make)(std::string, TextMatcher), const ScriptTable& table>
+void match_named(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, Make(script_values::text_of(node), any_text()));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
-}
-
-void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_table)) return;
-  add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
-}
-
-void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, tool_result_of_table)) return;
-  add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
+  reader.read_strictly(node, table);
+  const char* const condition = table.rows[1].name;
+  add(target, Make(member_text(node, table.rows[0].name), text_or_any(reader, node, condition)));
 }
 
 void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -152,25 +132,17 @@ void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, voi
 }
 
 void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_at_table)) return;
+  reader.read_strictly(node, json_at_table);
   add(target, json_at(member_text(node, "pointer"), node.at("value").value));
 }
 
 void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, json_text_at_table)) return;
+  reader.read_strictly(node, json_text_at_table);
   add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
 }
 
-void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
-  add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
-}
-
 void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!has_keys(reader, node, header_is_table)) return;
+  reader.read_strictly(node, header_is_table);
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
@@ -180,32 +152,14 @@ void match_key_is(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, key_is(key));
 }
 
-void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
-  require_text_or_object(node);
-  if (!has_keys(reader, node, named_text_table)) return;
-  add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
-}
-
-void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
-}
-
-void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).whole_is(read_value<std::int64_t>(reader, node)));
-}
-
-void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).flag_is(read_value<bool>(reader, node)));
-}
-
-void match_word(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, request_field(node.key()).word_is(script_values::text_of(node)));
+template <class V, auto Make>
+void match_field(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, (request_field(node.key()).*Make)(read_value<V>(reader, node)));
 }
 
 void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.refer(ScriptReference::Kind::model, script_values::text_of(node), node.pointer);
-  match_word(reader, node, target);
+  match_field<std::string, &RequestField::word_is>(reader, node, target);
 }
 
 const char* limits_of(const FieldWords& known) {
@@ -217,14 +171,18 @@ const char* limits_of(const FieldWords& known) {
 
 ScriptRow row_of(const RequestField& field) {
   switch (field.kind) {
-    case RequestField::Kind::number: return {field.matcher, &range, field.help, &match_number};
-    case RequestField::Kind::whole: return {field.matcher, &whole, field.help, &match_whole};
-    case RequestField::Kind::flag: return {field.matcher, &boolean, field.help, &match_flag};
+    case RequestField::Kind::number:
+      return {field.matcher, &range, field.help, &match_field<Range, &RequestField::in_range>};
+    case RequestField::Kind::whole:
+      return {field.matcher, &whole, field.help, &match_field<std::int64_t, &RequestField::whole_is>};
+    case RequestField::Kind::flag:
+      return {field.matcher, &boolean, field.help, &match_field<bool, &RequestField::flag_is>};
     case RequestField::Kind::model: return {field.matcher, &text, field.help, &match_model};
     case RequestField::Kind::word:
     case RequestField::Kind::list: break;
   }
-  return {field.matcher, &text, field.help, &match_word, false, limits_of(field.words)};
+  return {field.matcher,         &text, field.help, &match_field<std::string, &RequestField::word_is>, false,
+          limits_of(field.words)};
 }
 
 inline constexpr ScriptRow said_rows[] = {
@@ -235,23 +193,25 @@ inline constexpr ScriptRow said_rows[] = {
 };
 inline constexpr ScriptRow ended_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
+    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+     &match_named<&tool_result, tool_result_table>},
+    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+     &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {
     {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
-    {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
+    {"has_header", &named_text, "a header, or one whose value matches", &match_named<&has_header, named_text_table>},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
     {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test that uses it", &match_key_is,
      false, R"("minLength":1)"},
-    {"has_query", &named_text, "a parameter of the query", &match_has_query},
-    {"any", &list_of_whens, "one of these matches", &match_any},
+    {"has_query", &named_text, "a parameter of the query", &match_named<&has_query, named_text_table>},
+    {"any", &list_of_whens, "one of these matches", &match_any<Matcher>},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
+    {"not", &when, "this does not match", &match_not<Matcher>, false, R"("minProperties":1)"},
 };
 
 void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t count) {
@@ -277,42 +237,13 @@ const ScriptTable& when_table() {
 
 ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
 
-struct MatchedText {
-  std::vector<TextMatcher> matchers;
-};
-
-template <TextMatcher (*Make)(std::string)>
-void match_text(ScriptReader&, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(Make(script_values::text_of(node)));
-}
-
-std::vector<TextMatcher> each_text(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of texts or objects");
-  std::vector<TextMatcher> texts;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    texts.push_back(read_value<TextMatcher>(reader, node.element(index)));
-  return texts;
-}
-
-void match_any_of_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::vector<TextMatcher> texts = each_text(reader, node);
-  TextMatcher any = texts.front();
-  for (std::size_t index = 1; index < texts.size(); ++index) any = any || texts[index];
-  static_cast<MatchedText*>(target)->matchers.push_back(std::move(any));
-}
-
 void match_all_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
-  for (TextMatcher& one : each_text(reader, node))
-    static_cast<MatchedText*>(target)->matchers.push_back(std::move(one));
-}
-
-void match_no_text(ScriptReader& reader, const ScriptNode& node, void* target) {
-  static_cast<MatchedText*>(target)->matchers.push_back(!read_value<TextMatcher>(reader, node));
+  for (TextMatcher& one : each<TextMatcher>(reader, node)) add(target, std::move(one));
 }
 
 void match_every_text(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
-  static_cast<MatchedText*>(target)->matchers.push_back(any_text());
+  add(target, any_text());
 }
 
 ScriptType list_of_texts() {
@@ -320,16 +251,16 @@ ScriptType list_of_texts() {
 }
 
 inline constexpr ScriptRow text_rows[] = {
-    {"contains", &text, "contains this; a bare string means the same", &match_text<&contains>},
-    {"equals", &text, "equals this", &match_text<&equals>},
-    {"starts_with", &text, "begins with this", &match_text<&starts_with>},
-    {"ends_with", &text, "ends with this", &match_text<&ends_with>},
+    {"contains", &text, "contains this; a bare string means the same", &match<std::string, &contains>},
+    {"equals", &text, "equals this", &match<std::string, &equals>},
+    {"starts_with", &text, "begins with this", &match<std::string, &starts_with>},
+    {"ends_with", &text, "ends with this", &match<std::string, &ends_with>},
     {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
-     &match_text<&matches_regex>},
+     &match<std::string, &matches_regex>},
     {"any_text", &yes, "matches every text", &match_every_text},
-    {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
+    {"any", &list_of_texts, "one of these matches", &match_any<TextMatcher>},
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
-    {"not", &text_matcher, "this does not match", &match_no_text},
+    {"not", &text_matcher, "this does not match", &match_not<TextMatcher>},
 };
 inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
@@ -348,15 +279,18 @@ std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node)
 TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return contains(script_values::text_of(node));
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object such as {\"equals\": …}");
-  script_types::MatchedText text;
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::text_table, &text);
-  if (reader.noted() > noted) throw ScriptMistake();
-  if (text.matchers.empty())
+  std::vector<TextMatcher> texts;
+  reader.read_strictly(node, script_types::text_table, &texts);
+  if (texts.empty())
     script_reading::fail(node, "an object without a condition; {\"any_text\": true} matches every text");
-  TextMatcher all = text.matchers.front();
-  for (std::size_t index = 1; index < text.matchers.size(); ++index) all = all && text.matchers[index];
-  return all;
+  return script_types::joined(texts);
+}
+
+Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<Matcher> matchers;
+  reader.read_strictly(node, script_types::when_table(), &matchers);
+  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
+  return script_types::joined(matchers);
 }
 
 }  // namespace mock_gateway::detail

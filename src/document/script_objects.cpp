@@ -104,9 +104,7 @@ ScriptType logprobs() {
 }
 
 void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, top_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, top_logprob_table);
   static_cast<std::vector<TopLogprob>*>(target)->push_back(
       {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
 }
@@ -115,9 +113,7 @@ void add_token_logprob(ScriptReader& reader, const ScriptNode& node, void* targe
   auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
   if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, token_logprob_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, token_logprob_table);
   const double logprob = read_value<double>(reader, node.at("logprob"));
   if (!node.find("top")) return tokens.push_back(logprob);
   std::vector<TopLogprob> top;
@@ -136,8 +132,7 @@ std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& r
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
   reader.read_object(node, script_types::pace_table, &pace);
-  if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" cannot be combined");
+  script_reading::require_not_both(node, "every", "tokens_per_second");
   return pace;
 }
 
@@ -148,9 +143,7 @@ SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node)
 }
 
 TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::usage_table, nullptr, false);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::usage_table, nullptr, false);
   TokenUsage usage(read_value<std::int64_t>(reader, node.at("prompt_tokens")),
                    read_value<std::int64_t>(reader, node.at("completion_tokens")));
   reader.read_object(node, script_types::usage_table, &usage);

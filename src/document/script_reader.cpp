@@ -135,14 +135,23 @@ std::string bounded(const std::string& message) {
   return text::printable(message, longest);
 }
 
-const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+void require_not_both(const ScriptNode& node, const char* one, const char* other) {
+  if (node.find(one) && node.find(other))
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
+}
+
+const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys) {
   const char* found = nullptr;
   for (const char* key : keys) {
     if (!node.find(key)) continue;
-    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" cannot be combined");
+    if (found) require_not_both(node, found, key);
     found = key;
   }
-  if (found) return found;
+  return found;
+}
+
+const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  if (const char* const found = one_key(node, keys)) return found;
   std::string all;
   for (const char* key : keys) all += (all.empty() ? "" : ", ") + std::string(key);
   fail(node, std::string(what) + " needs one of: " + all);
@@ -157,11 +166,6 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
                         true};
   }
   return only_key(node, keys, what);
-}
-
-void require_not_both(const ScriptNode& node, const char* one, const char* other) {
-  if (node.find(one) && node.find(other))
-    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
 /// "a whole number from 0 to 65535".
@@ -430,6 +434,12 @@ void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table,
   for (const ScriptRow* row = table.rows; row != end; ++row) {
     if (row->required && !node.find(row->name)) note({node.pointer, std::string("\"") + row->name + "\" is missing"});
   }
+}
+
+void ScriptReader::read_strictly(const ScriptNode& node, const ScriptTable& table, void* target, bool apply) {
+  const std::size_t noted = noted_;
+  read_object(node, table, target, apply);
+  require_none_since(noted);
 }
 
 void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {

@@ -155,7 +155,13 @@ class ScriptReader {
 
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
-  void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// The same, but also throws ScriptMistake if it noted a mistake.
+  void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
+  /// Throws ScriptMistake if more mistakes than these were noted.
+  void require_none_since(std::size_t noted) const {
+    if (noted_ > noted) throw ScriptMistake();
+  }
   /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
@@ -191,6 +197,8 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
+/// Null if there is none. Throws ScriptMistake if there are two.
+const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
@@ -201,6 +209,15 @@ void hide_keys(std::string& text);
 const char* lasting(const std::string& text);
 /// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
+/// Turns a GatewayError of `function` into a ScriptMistake at the node.
+template <class Function>
+auto checked(const ScriptNode& node, const Function& function) {
+  try {
+    return function();
+  } catch (const GatewayError& error) {
+    fail(node, plain_message(error));
+  }
+}
 
 }  // namespace script_reading
 

@@ -1,6 +1,6 @@
 // Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
 
-#include "script_references.hpp"
+#include "script_sections.hpp"
 
 #include <algorithm>  // none_of, upper_bound
 #include <iterator>   // next, prev
@@ -14,7 +14,6 @@
 #include "../script/hiding.hpp"
 #include "../serve/gateway_state.hpp"
 #include "../serve/operations.hpp"
-#include "script_sections.hpp"
 
 namespace mock_gateway::detail {
 namespace script_references {

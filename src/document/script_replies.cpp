@@ -1,7 +1,7 @@
 // The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
 
-#include <algorithm>  // any_of
-#include <iterator>   // size
+#include <iterator>  // begin, end, size
+#include <set>
 #include <string_view>
 
 #include "../core/access.hpp"
@@ -36,38 +36,20 @@ ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-template <class V, Reply (Reply::*Setter)(V) const>
-void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
-}
-
-template <Reply (Reply::*Setter)() const>
-void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
-  script_values::require_yes(node);
-  reply_of(target) = (reply_of(target).*Setter)();
-}
-
 void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, tool_call_table, nullptr);
-  if (reader.noted() > noted) return;
-  const std::string name = script_values::text_of(node.at("name"));
+  reader.read_strictly(node, tool_call_table);
+  const std::string& name = script_values::text_of(node.at("name"));
   const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
   Reply& reply = reply_of(target);
-  if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
-    reply = std::move(reply).tool_call(name, Json::object(), id);
-    return;
-  }
-  const std::string_view kind =
-      script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
-  const ScriptNode value = node.at(kind.data());
-  if (kind == "arguments") {
-    reply = std::move(reply).tool_call(name, value.value, id);
-  } else if (kind == "input") {
-    reply = std::move(reply).custom_tool_call(name, script_values::text_of(value), id);
-  } else {
-    reply = std::move(reply).malformed_tool_call(name, script_values::text_of(value), id);
-  }
+  const char* const kind = script_reading::one_key(node, {"arguments", "malformed_arguments", "input"});
+  if (!kind)
+    reply = reply.tool_call(name, Json::object(), id);
+  else if (std::string_view(kind) == "arguments")
+    reply = reply.tool_call(name, node.at(kind).value, id);
+  else if (std::string_view(kind) == "input")
+    reply = reply.custom_tool_call(name, script_values::text_of(node.at(kind)), id);
+  else
+    reply = reply.malformed_tool_call(name, script_values::text_of(node.at(kind)), id);
 }
 
 void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -76,21 +58,15 @@ void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) 
 }
 
 void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
-  Reply& reply = reply_of(target);
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
-    reply = seen.has(field.name) ? std::move(reply).add_header(field.name, field.value)
-                                 : std::move(reply).header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
+  reply_of(target) = script_values::with_headers(reader, node, reply_of(target));
 }
 
 void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(node.value);
+  reply_of(target) = reply_of(target).usage(node.value);
 }
 
 void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).usage(read_value<TokenUsage>(reader, node));
+  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
 }
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
@@ -104,36 +80,16 @@ ScriptType extra_chunks_type() {
 }
 
 void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, extra_chunk_table, nullptr);
-  if (reader.noted() > noted) return;
-  reply_of(target) = std::move(reply_of(target))
-                         .extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
-}
-
-void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_extra_chunk, target);
-}
-
-ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
-
-void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra(node.value);
-}
-
-void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).extra_message(node.value);
+  reader.read_strictly(node, extra_chunk_table);
+  reply_of(target) =
+      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
 }
 
 ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
 
 void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto [trigger, effect] = read_fault(reader, node);
-  reply_of(target) = std::move(reply_of(target)).fault(std::move(trigger), std::move(effect));
-}
-
-void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &set_fault, target);
+  reply_of(target) = reply_of(target).fault(std::move(trigger), std::move(effect));
 }
 
 inline constexpr ScriptRow hold_rows[] = {
@@ -150,18 +106,11 @@ ScriptType hold() {
 
 void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_array()) return reader.read_list(node, &set_hold, target);
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, hold_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, hold_table);
   const Gate gate = reader.gate(script_values::name_of(node.at("gate")));
   const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
   const auto number = read_value<std::size_t>(reader, node.at(place.data()));
-  reply_of(target) =
-      std::move(reply_of(target)).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
-}
-
-void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
+  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
 // The keys for the kind of a reply, which its own reader checks.
@@ -169,12 +118,6 @@ void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
-
-bool is_whole_kind(const std::string& key) {
-  for (const char* known : whole_kinds)
-    if (key == known) return true;
-  return false;
-}
 
 inline constexpr ScriptRow raw_reply_rows[] = {
     {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
@@ -225,35 +168,34 @@ inline constexpr ScriptRow reply_rows[] = {
     {"default", &yes, "the default reply of a gateway without stubs", nullptr},
     {"ask", &yes, "a reply that the test supplies through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "interleaves streamed tool calls", &set_yes<&Reply::interleaved>},
-    {"logprobs", &logprobs, "the log probabilities of the tokens",
-     &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
-    {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
+    {"interleaved", &yes, "interleaves streamed tool calls", &SetBy<&Reply::interleaved>::apply},
+    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"finish_reason", &text, "the finish_reason of every choice", &SetBy<&Reply::finish_reason>::apply},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
-     &set_yes<&Reply::finish_in_last_chunk>},
-    {"model", &text, "the model that the reply names", &set_by<std::string, &Reply::model>},
+     &SetBy<&Reply::finish_in_last_chunk>::apply},
+    {"model", &text, "the model that the reply names", &SetBy<&Reply::model>::apply},
     {"usage", &token_usage, "the usage that the reply reports", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
-    {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
-    {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
-    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "ignores the request's stop and max_tokens", &set_yes<&Reply::verbatim>},
+    {"extra", &json_object, "fields that are merged into the body, or into every chunk", &SetBy<&Reply::extra>::apply},
+    {"extra_message", &json_object, "fields that are merged into each message", &SetBy<&Reply::extra_message>::apply},
+    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk",
+     &script_values::apply_each<&set_extra_chunk>},
+    {"verbatim", &yes, "ignores the request's stop and max_tokens", &SetBy<&Reply::verbatim>::apply},
     {"template", &yes, "fills places such as `{{request.last_user_text}}` from the request",
-     &set_yes<&Reply::templated>},
+     &SetBy<&Reply::templated>::apply},
     {"headers", &headers, "response headers", &set_headers},
-    {"early_hints", &headers, "a response 103 with these headers before the reply",
-     &set_by<const wire::Headers&, &Reply::early_hints>},
-    {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
-    {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
-    {"tokens_per_second", &rate, "the speed, starting at the first token", &set_by<Rate, &Reply::tokens_per_second>},
-    {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
-    {"faults", &faults, "what breaks the reply, and where", &set_faults},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
+    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &SetBy<&Reply::tokens_per_second>::apply},
+    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
-    {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
-    {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
-    {"slice_writes", &positive, "the largest number of bytes per write", &set_by<std::size_t, &Reply::slice_writes>},
-    {"one_write", &yes, "one write for the whole reply", &set_yes<&Reply::one_write>},
-    {"split_write", &positive, "two writes; the first has this many bytes", &set_by<std::size_t, &Reply::split_write>},
+    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
+    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
+    {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
+    {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
+    {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -296,23 +238,16 @@ Reply completion(ScriptReader& reader, const ScriptNode& node) {
 }
 
 Reply raw_answer(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, raw_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, raw_reply_table);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
   const std::string type =
       node.find("content_type") ? script_values::text_of(node.at("content_type")) : std::string("application/json");
-  if (!node.find("json") && !node.find("body") && !node.find("base64")) return raw_reply(status, "", type);
-  const std::string_view kind = script_reading::only_key(node, {"json", "body", "base64"}, "a raw reply");
-  const ScriptNode body = node.at(kind.data());
-  if (kind == "json") return raw_reply(status, body.value, type);
-  return raw_reply(status, kind == "body" ? script_values::text_of(body) : script_values::decode_base64(body), type);
+  return raw_reply(status, script_values::body_of(node, script_reading::one_key(node, {"json", "body", "base64"})),
+                   type);
 }
 
 void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, chunk_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chunk_table);
   const std::string_view kind =
       script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
   const ScriptNode value = node.at(kind.data());
@@ -335,16 +270,13 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-bool is_choice_key(const std::string& key) {
-  for (const char* known : content_kinds)
-    if (key == known) return true;
-  return key == "logprobs" || key == "finish_reason";
-}
-
 void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  std::set<std::string> fitting = {"logprobs", "finish_reason"};
+  fitting.insert(std::begin(whole_kinds), std::end(whole_kinds));
+  fitting.insert(std::begin(content_kinds), std::end(content_kinds));
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && fitting.count(key) == 0)
         script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
@@ -355,17 +287,9 @@ void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
-Scenario scenario_of(const ScriptNode& node) {
-  try {
-    return scenario(script_values::text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
-}
-
 /// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = script_types::scenario_of(node);
+  const Scenario found = script_reading::checked(node, [&] { return scenario(script_values::text_of(node)); });
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(
@@ -376,19 +300,13 @@ ReplyStep scenario_step(const ScriptNode& node) {
 
 /// For a completion, the first key with content. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
-  std::string_view kind;
-  for (const char* key : whole_kinds) {
-    if (!node.find(key)) continue;
-    if (!kind.empty())
-      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
-    kind = key;
-  }
+  const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
-    if (kind.empty()) return key;
-    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
+    if (!whole) return key;
+    script_reading::require_not_both(node, whole, key);
   }
-  return kind;
+  return whole ? whole : "";
 }
 
 [[noreturn]] void fail_without_kind(const ScriptNode& node) {
@@ -411,7 +329,7 @@ Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view 
   std::vector<Reply> parts;
   const std::size_t noted = reader.noted();
   reader.read_list(node.at("choices"), &add_choice, &parts);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   if (parts.empty()) script_reading::fail(node.at("choices"), "the list needs at least one choice");
   return join_choices(parts);
 }
@@ -451,8 +369,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
     // A mistake in the missing key is more helpful.
-    reader.read_object(node, script_types::reply_table, nullptr, false);
-    if (reader.noted() > noted) throw ScriptMistake();
+    reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }
   if (kind == "scenario" || kind == "default" || kind == "ask") script_types::require_alone(node, kind);
@@ -471,7 +388,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   script_reading::require_not_both(node, "usage", "usage_json");
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return share<const Reply>(std::move(reply));
 }
 

@@ -11,8 +11,6 @@ namespace mock_gateway {
 namespace detail {
 namespace script_schemas {
 
-Json read(const std::string& text) { return read_json(text); }
-
 void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -46,35 +44,32 @@ Json with_keys(const Json& rules, const ScriptTable& table) {
 Json object_of(const ScriptTable& table);
 
 /// Types that others refer to, or whose keys refer back to them.
-const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
-  static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
-      {"duration", &script_types::duration},
-      {"operation", &script_types::operation},
-      {"text_matcher", &script_types::text_matcher},
-      {"when", &script_types::when},
-      {"reply", &script_types::reply},
-      {"written_reply", &script_types::written_reply},
-      {"fault", &script_types::fault},
-      {"effect", &script_types::effect},
-      {"connection_fault", &script_types::connection_fault},
-      {"failure", &script_types::failure},
-      {"stub", &script_types::stub},
-      {"operation_reply", &script_types::http_reply},
-      {"tool_call", &script_types::tool_call_type},
-      {"timing", &script_types::timing},
-      {"rate", &script_types::rate},
-      {"chunking", &script_types::chunking},
-      {"headers", &script_types::headers},
-      {"header_value", &script_types::header_value},
-      {"range", &script_types::range},
-      {"pace", &script_types::pace},
-      {"sse", &script_types::dialect},
-  };
-  return all;
-}
+inline constexpr std::pair<const char*, ScriptType (*)()> definitions[] = {
+    {"duration", &script_types::duration},
+    {"operation", &script_types::operation},
+    {"text_matcher", &script_types::text_matcher},
+    {"when", &script_types::when},
+    {"reply", &script_types::reply},
+    {"written_reply", &script_types::written_reply},
+    {"fault", &script_types::fault},
+    {"effect", &script_types::effect},
+    {"connection_fault", &script_types::connection_fault},
+    {"failure", &script_types::failure},
+    {"stub", &script_types::stub},
+    {"operation_reply", &script_types::http_reply},
+    {"tool_call", &script_types::tool_call_type},
+    {"timing", &script_types::timing},
+    {"rate", &script_types::rate},
+    {"chunking", &script_types::chunking},
+    {"headers", &script_types::headers},
+    {"header_value", &script_types::header_value},
+    {"range", &script_types::range},
+    {"pace", &script_types::pace},
+    {"sse", &script_types::dialect},
+};
 
 Json whole(const ScriptType& type) {
-  Json schema = type.schema ? read(type.schema) : Json("$rows");
+  Json schema = type.schema ? read_json(type.schema) : Json("$rows");
   if (type.table) put(schema, "$rows", object_of(*type.table));
   if (type.names) put(schema, "$names", type.names());
   return schema;
@@ -82,13 +77,13 @@ Json whole(const ScriptType& type) {
 
 Json schema_of(const ScriptRow& row) {
   Json schema;
-  for (const auto& [name, type] : definitions()) {
+  for (const auto& [name, type] : definitions) {
     if (type != row.type) continue;
     schema["$ref"] = std::string("#/$defs/") + name;
   }
   if (schema.is_null()) schema = whole(row.type());
   if (!schema.is_object()) schema = Json::object();
-  if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
   if (*row.text) schema["description"] = std::string(row.lead) + row.text;
   return schema;
 }
@@ -115,7 +110,7 @@ Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
-  if (*table.rules) schema.update(with_keys(read("{" + std::string(table.rules) + "}"), table));
+  if (*table.rules) schema.update(with_keys(read_json("{" + std::string(table.rules) + "}"), table));
   return schema;
 }
 
@@ -128,7 +123,7 @@ Json script_schema() {
   schema["title"] = "Script of mock_gateway, version 1";
   schema.update(detail::script_schemas::whole(detail::script_types::document()));
   Json& definitions = schema["$defs"] = Json::object();
-  for (const auto& [name, type] : detail::script_schemas::definitions())
+  for (const auto& [name, type] : detail::script_schemas::definitions)
     definitions[name] = detail::script_schemas::whole(type());
   return schema;
 }

@@ -31,12 +31,9 @@ void set_stub_name(ScriptReader&, const ScriptNode& node, void* target) {
   stub_of(target).name = script_values::name_of(node);
 }
 
-void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).matchers = read_matchers(reader, node);
-}
-
-void set_should(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).validators = read_matchers(reader, node);
+template <std::vector<Matcher> StubPlan::*Member>
+void set_matchers(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_matchers(reader, node);
 }
 
 void add_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -90,10 +87,6 @@ void set_times(ScriptReader& reader, const ScriptNode& node, void* target) {
   stub_of(target).at_most = read_value<std::size_t>(reader, node);
 }
 
-void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
-  stub_of(target).priority = read_value<int>(reader, node);
-}
-
 ScriptType machine_states() {
   return {"object of state machines and their states",
           R"({"type":"object","propertyNames":{"minLength":1,"maxLength":256},)"
@@ -112,12 +105,9 @@ std::vector<MachineState> read_states(const ScriptNode& node) {
   return states;
 }
 
-void set_in_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).in_states = read_states(node);
-}
-
-void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).then_states = read_states(node);
+template <std::vector<MachineState> StubPlan::*Member>
+void set_states(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).*Member = read_states(node);
 }
 
 ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
@@ -137,18 +127,20 @@ void check_source(ScriptReader&, const ScriptNode& node, void*) { source_of(node
 
 inline constexpr ScriptRow stub_rows[] = {
     {"name", &name_text, "the name that reports show", &set_stub_name},
-    {"when", &when, "which requests it answers; unless set, all", &set_when},
-    {"should", &when, "what verify() requires of the requests that it answers", &set_should},
+    {"when", &when, "which requests it answers; unless set, all", &set_matchers<&StubPlan::matchers>},
+    {"should", &when, "what verify() requires of the requests that it answers", &set_matchers<&StubPlan::validators>},
     {"reply", &reply, "its reply", &add_reply},
     {"replies", &replies, "its replies, one per request; the last one repeats", &add_replies},
     {"never", &yes, "instead of a reply: no request may match it", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
     {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers; later ones go to other stubs", &set_times},
-    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set", &set_priority, false,
-     R"("minimum":-2147483648,"maximum":2147483647)"},
-    {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
-    {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set",
+     &SetMember<&StubPlan::priority>::apply, false, R"("minimum":-2147483648,"maximum":2147483647)"},
+    {"in_state", &machine_states, "answers only while state machines are in these states",
+     &set_states<&StubPlan::in_states>},
+    {"then_state", &machine_states, "each answer moves state machines to these states",
+     &set_states<&StubPlan::then_states>},
     {"source", &source,
      "its place in the source, such as \"test_agent.py:12\", for reports; unless set, its line in the script",
      &check_source},
@@ -177,20 +169,12 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  try {
-    require_consistent(stub);
-  } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
-    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
-  }
-  if (node.find("source")) {
-    // Leave out the place: a stub that only moved within its file is unchanged.
-    Json json = node.value;
-    json.erase("source");
-    stub.json = share<const std::string>(json.dump());
-  } else {
-    stub.json = share<const std::string>(node.value.dump());
-  }
+  // Contradictions that the names of keys show were reported above.
+  script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
+  // Without the place: a stub that only moved within its file is unchanged.
+  Json json = node.value;
+  json.erase("source");
+  stub.json = share<const std::string>(json.dump());
   plan_of(target).stubs.push_back(std::move(stub));
 }
 
@@ -246,7 +230,7 @@ void add_http_reply(ScriptReader& reader, const ScriptNode& node, void* target) 
 
 void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, operation_table, nullptr);
+  reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
@@ -299,15 +283,9 @@ ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
 }
 
-Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failure) {
-  if (!node.find("headers")) return failure;
-  wire::Headers seen;
-  for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-    failure =
-        seen.has(field.name) ? failure.add_header(field.name, field.value) : failure.header(field.name, field.value);
-    seen.add(field.name, field.value);
-  }
-  return failure;
+Failure failure_with_headers(ScriptReader& reader, const ScriptNode& node) {
+  Failure failure = read_failure(reader, node);
+  return node.find("headers") ? script_values::with_headers(reader, node.at("headers"), failure) : failure;
 }
 
 std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
@@ -321,12 +299,11 @@ std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& no
 
 void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
-  reader.read_object(node, forced_failure_table, nullptr);
-  if (reader.noted() > noted) return;
-  ScriptedFailure forced{with_headers(reader, node, read_failure(reader, node)), read_times(reader, node), {}, {}};
+  reader.read_strictly(node, forced_failure_table);
+  ScriptedFailure forced{failure_with_headers(reader, node), read_times(reader, node), {}, {}};
   if (node.find("for")) {
     const ScriptNode scope = node.at("for");
-    reader.read_object(scope, scope_table, nullptr);
+    reader.read_object(scope, scope_table);
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
     if (kind == "operation") {
@@ -418,7 +395,7 @@ Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode& node) {
   for (const char* key : triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
-  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
+  if (kind == "failure") return Chaos(failure_with_headers(reader, node));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
   script_reading::only_key(node, triggers, "a rule with an effect");
@@ -429,12 +406,10 @@ Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode& node) {
 }
 
 void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
-  const std::size_t noted = reader.noted();
   // Check keys and limits first. Read the kind of the rule only if they are valid.
   Chaos placeholder_rule((server_error()));
-  reader.read_object(node, chaos_table(), &placeholder_rule);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, chaos_table(), &placeholder_rule);
+  const std::size_t noted = reader.noted();
   Chaos rule = read_chaos_kind(reader, node);
   reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
@@ -458,9 +433,7 @@ ScriptType connections_section() {
 }
 
 void add_connection_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, connection_table, nullptr);
-  if (reader.noted() > noted) return;
+  reader.read_strictly(node, connection_table);
   plan_of(target).connections.push_back(
       {read_connection_fault(reader, node.at("fault")), read_times(reader, node), reader.where(node.pointer)});
 }
@@ -506,7 +479,7 @@ ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 /// Checks the section. It only describes where the rest of the script comes from.
 void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
-  reader.read_object(node, bundle_table, nullptr);
+  reader.read_object(node, bundle_table);
   if (const Json* const list = node.find("findings")) {
     if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
     for (std::size_t index = 0; index < list->size(); ++index)
@@ -545,43 +518,32 @@ HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply 
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
   const std::size_t noted = reader.noted();
   if (node.find("faults")) reader.read_list(node.at("faults"), &script_types::add_fault, &reply);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.require_none_since(noted);
   return reply;
 }
 
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::http_reply_table, nullptr);
-  if (reader.noted() > noted) throw ScriptMistake();
+  reader.read_strictly(node, script_types::http_reply_table);
   if (node.find("failure")) {
     for (const char* key : {"status", "json", "body", "base64"})
       if (node.find(key))
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
-    return read_delivery(reader, node, script_types::with_headers(reader, node, read_failure(reader, node)));
+    return read_delivery(reader, node, script_types::failure_with_headers(reader, node));
   }
   require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
-  const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
-  const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
-  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type"))
-                           : kind == "json"          ? "application/json"
-                           : kind == "base64"        ? "application/octet-stream"
-                                                     : "text/plain; charset=utf-8";
-  HttpReply reply = kind == "json"     ? HttpReply(status, node.at("json").value, type)
-                    : kind == "body"   ? HttpReply(status, script_values::text_of(node.at("body")), type)
-                    : kind == "base64" ? HttpReply(status, script_values::decode_base64(node.at("base64")), type)
-                                       : HttpReply(status, "", type);
-  wire::Headers seen;
-  if (node.find("headers")) {
-    for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
-      reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
-      seen.add(field.name, field.value);
-    }
-  }
+  const char* const kind = script_reading::one_key(node, {"json", "body", "base64"});
+  const char* const usual_type = !kind || kind == std::string_view("body") ? "text/plain; charset=utf-8"
+                                 : kind == std::string_view("json")        ? "application/json"
+                                                                           : "application/octet-stream";
+  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type")) : usual_type;
+  HttpReply reply(status, script_values::body_of(node, kind), type);
+  if (node.find("headers")) reply = script_values::with_headers(reader, node.at("headers"), std::move(reply));
   return read_delivery(reader, node, std::move(reply));
 }
 
-void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
+void read_document(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptPlan& plan = script_types::plan_of(target);
   const std::size_t stubs = plan.stubs.size();
   const std::size_t states = plan.states.size();
   reader.read_object(node, script_types::document_table, &plan);

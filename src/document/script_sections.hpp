@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../core/clock.hpp"
+#include "../evidence/record.hpp"
 #include "../gateway/catalogue_entries.hpp"
 #include "../gateway/options.hpp"
 #include "../keys/key_store.hpp"
@@ -22,9 +26,19 @@
 #include "../script/matcher.hpp"
 #include "../script/script.hpp"
 #include "script_reader.hpp"
-#include "script_references.hpp"
 
 namespace mock_gateway::detail {
+
+struct GatewayState;
+
+/// A name that none of the documents read together declares: only a gateway knows whether it exists.
+struct OpenReference {
+  ScriptReference::Kind kind;
+  std::string name;
+  /// The first place with the name, without a message.
+  ScriptProblem place;
+  std::size_t others = 0;
+};
 
 struct ScriptedFailure {
   Failure failure;
@@ -80,6 +94,28 @@ struct ScriptPlan {
   bool has_bundle = false;
 };
 
+/// The state of a mounted script; the code is in `script_document.cpp`.
+struct LoadedDocument {
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
+  std::mutex naming = {};
+  std::mutex mutex = {};  // for everything that a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // the position of its block of stubs
+  Script::Stubs stubs = {};
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
+
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
+  void forget(const std::vector<std::string>& cleared);
+};
+
 namespace script_types {
 
 ScriptType when();
@@ -125,7 +161,35 @@ std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& no
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// Reads a document into the plan. The reader's source must live until script_references::resolve().
-void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
+
+namespace script_files {
+
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
+/// Returns false and notes the problem if the file cannot be read.
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
+std::string foreign_format(const Json& document);
+
+}  // namespace script_files
+
+// Checks of references: hidden stubs, unreachable states, unknown models, keys and operations.
+
+namespace script_references {
+
+/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
+/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
+/// by calls: then states are only checked for misspelling.
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
+std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
+/// Only for keys that the gateway would not have with the document mounted as `owner`.
+std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
+
+}  // namespace script_references
 
 namespace script_documents {
 

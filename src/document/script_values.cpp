@@ -115,11 +115,10 @@ const std::string& key_name(const ScriptNode& node) {
   return name_of(node);
 }
 
-ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
+void require_list(const ScriptNode& node, std::size_t size, const char* what) {
   if (!node.value.is_array()) script_reading::fail_expected(node, what);
   if (node.value.size() != size)
     script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
-  return node;
 }
 
 void require_yes(const ScriptNode& node) {
@@ -162,6 +161,13 @@ std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
+std::string body_of(const ScriptNode& node, const char* kind) {
+  if (!kind) return "";
+  const ScriptNode body = node.at(kind);
+  if (std::string_view(kind) == "json") return body.value.dump();
+  return std::string_view(kind) == "body" ? text_of(body) : decode_base64(body);
+}
+
 /// Reads a duration such as "1.5s". Empty for invalid text and for more than 100 years.
 std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
@@ -196,14 +202,17 @@ Duration require_duration(const ScriptNode& node, std::string_view text, const s
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
-std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what) {
+std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what,
+                                                   const std::string& least) {
   if (!node.value.is_string()) script_reading::fail_expected(node, what);
   const std::string_view text = text_of(node);
   const std::size_t slash = std::min(text.find('/'), text.size());
   const std::optional<std::int64_t> number = text::whole_number(text.substr(0, slash));
   const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
   if (!number || window.empty()) script_reading::fail(node, "expected " + what);
-  return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
+  const Duration time = require_duration(node, window, what);
+  if (*number == 0 || time <= Duration{0}) script_reading::fail(node, least + ", and a time longer than 0");
+  return {static_cast<std::size_t>(*number), time};
 }
 
 Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
@@ -219,21 +228,8 @@ const char* distribution(const ScriptNode& node, const char* what) {
 }
 
 std::string header_value(const ScriptNode& node, const std::string& name) {
-  try {
-    require_header_field(name, text_of(node));
-  } catch (const GatewayError& error) {
-    script_reading::fail(node, script_reading::plain_message(error));
-  }
+  script_reading::checked(node, [&] { require_header_field(name, text_of(node)); });
   return text_of(node);
-}
-
-template <class T>
-std::vector<T> list_of(ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
-  std::vector<T> values;
-  for (std::size_t index = 0; index < node.value.size(); ++index)
-    values.push_back(read_value<T>(reader, node.element(index)));
-  return values;
 }
 
 }  // namespace script_values
@@ -300,7 +296,7 @@ Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
-  if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
+  if (kind == "recorded") return recorded(read_value<std::vector<Duration>>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
   const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
@@ -313,7 +309,7 @@ Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_values::distribution(node, "a number, or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(kind.data());
-  const std::vector<double> list = script_values::list_of<double>(reader, numbers);
+  const std::vector<double> list = read_value<std::vector<double>>(reader, numbers);
   if (kind == "recorded") return recorded(list);
   script_values::require_list(numbers, 2, "a list of two");
   if (kind == "uniform") return uniform(list[0], list[1]);
@@ -330,7 +326,7 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
-    const auto pieces = script_values::list_of<std::string>(reader, value);
+    const auto pieces = read_value<std::vector<std::string>>(reader, value);
     if (pieces.empty()) script_reading::fail(value, "the list needs at least one piece");
     for (std::size_t index = 0; index < pieces.size(); ++index)
       if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
@@ -354,10 +350,6 @@ Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
   return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
 }
 
-std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<std::string>(reader, node);
-}
-
 wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
@@ -374,27 +366,15 @@ wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) 
   return headers;
 }
 
-RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
-  const RateLimit limit = read_value<RateLimit>(reader, node);
-  if (limit.requests == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit needs at least one request, and a time longer than 0");
-  return limit;
-}
-
-TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
-  const TokenLimit limit = read_value<TokenLimit>(reader, node);
-  if (limit.tokens == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit of tokens needs at least one token, and a time longer than 0");
-  return limit;
-}
-
 RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"");
+  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"",
+                                                                   "a limit needs at least one request");
   return {requests, window};
 }
 
 TokenLimit read_as(As<TokenLimit>, ScriptReader&, const ScriptNode& node) {
-  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"");
+  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"",
+                                                                 "a limit of tokens needs at least one token");
   return {tokens, window};
 }
 
@@ -408,10 +388,6 @@ Operation read_as(As<Operation>, ScriptReader&, const ScriptNode& node) {
                          "expected an operation: chat_completions, list_models, or a method and path such as \"POST "
                          "/v1/images/generations\"");
   return operation(text.substr(0, space), text.substr(space + 1));
-}
-
-std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node) {
-  return script_values::list_of<Operation>(reader, node);
 }
 
 }  // namespace mock_gateway::detail

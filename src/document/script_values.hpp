@@ -87,15 +87,14 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node);
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node);
 SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node);
 Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node);
+Matcher read_as(As<Matcher>, ScriptReader& reader, const ScriptNode& node);
 TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node);
 TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node);
 std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node);
-std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
 wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
 RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
 TokenLimit read_as(As<TokenLimit>, ScriptReader& reader, const ScriptNode& node);
 Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
-std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
 Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
 Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node);
 
@@ -104,10 +103,19 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
   return read_as(As<T>(), reader, node);
 }
 
+template <class T>
+std::vector<T> read_as(As<std::vector<T>>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<T> values;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    values.push_back(read_value<T>(reader, node.element(index)));
+  return values;
+}
+
 namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
-ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+void require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
@@ -116,16 +124,32 @@ std::string too_long_a_name(const std::string& name);
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// Reads a limit that is not 0.
-RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
-TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
+/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
+
+/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+template <class T>
+T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, fields)) {
+    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+  return reply;
+}
+
+/// `apply_each<&add_key>`, for the elements of a list.
+template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
+void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, Apply, target);
+}
 
 }  // namespace script_values
 
@@ -147,6 +171,16 @@ struct SetBy<Setter> {
     script_values::require_yes(node);
     T& value = *static_cast<T*>(target);
     value = (value.*Setter)();
+  }
+};
+
+template <auto Member>
+struct SetMember;
+
+template <class T, class V, V T::*Member>
+struct SetMember<Member> {
+  static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
+    static_cast<T*>(target)->*Member = read_value<V>(reader, node);
   }
 };
 

@@ -1,3 +1,5 @@
+// The places at which a gate holds a reply; the code is in `reply.cpp`.
+
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
+// The scripted reply: setters, holds, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their
+// arguments.
 
 #include "reply.hpp"
 
@@ -12,7 +13,6 @@
 #include "connection_fault.hpp"
 #include "reply_checks.hpp"
 #include "reply_data.hpp"
-#include "reply_template.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -180,10 +180,8 @@ Reply Reply::custom_tool_call(std::string name, std::string input, std::string i
 }
 
 Reply Reply::interleaved() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  changed.edit().interleaved = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "interleaved tool calls"), &detail::ReplyData::interleaved,
+                      true);
 }
 
 Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
@@ -201,10 +199,8 @@ Reply Reply::finish_reason(std::string reason) const {
 }
 
 Reply Reply::finish_in_last_chunk() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  changed.edit().finish_in_last_chunk = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "finish_reason in its last chunk"),
+                      &detail::ReplyData::finish_in_last_chunk, true);
 }
 
 Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
@@ -212,38 +208,33 @@ Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) c
 }
 
 Reply Reply::usage(TokenUsage usage) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage = usage;
   changed.edit().usage_json.reset();
   return changed;
 }
 
 Reply Reply::with_usage_json(const Json& json) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "usage");
+  Reply changed = detail::reply_check::completion(*this, "usage");
   changed.edit().usage.reset();
   changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
   return changed;
 }
 
 Reply Reply::extra(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
   return changed;
 }
 
 Reply Reply::extra_message(const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
   return changed;
 }
 
 Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "extra fields");
+  Reply changed = detail::reply_check::completion(*this, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
   changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
   return changed;
@@ -258,25 +249,18 @@ Reply Reply::chunk(StreamChunk chunk) const {
 }
 
 Reply Reply::model(std::string id) const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "model");
-  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "model"), &detail::ReplyData::model,
+                      detail::require_utf8(std::move(id), "model of a reply"));
 }
 
 Reply Reply::templated() const {
-  Reply changed = *this;
-  if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
+  if (!data_->raw) detail::reply_check::completion(*this, "template");
   detail::require_template(*data_);
-  changed.edit().templated = true;
-  return changed;
+  return detail::with(*this, &detail::ReplyData::templated, true);
 }
 
 Reply Reply::verbatim() const {
-  Reply changed = *this;
-  detail::reply_check::require_completion(*data_, "verbatim text");
-  changed.edit().verbatim = true;
-  return changed;
+  return detail::with(detail::reply_check::completion(*this, "verbatim text"), &detail::ReplyData::verbatim, true);
 }
 
 Reply Reply::header(std::string name, std::string value) const {
@@ -302,9 +286,7 @@ Reply Reply::add_header(std::string name, std::string value) const {
 }
 
 Reply Reply::early_hints(const wire::Headers& fields) const {
-  Reply changed = *this;
-  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return changed;
+  return detail::with(*this, &detail::ReplyData::early_hints, mock_gateway::early_hints(fields).bytes());
 }
 
 Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
@@ -316,10 +298,8 @@ Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_
 Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
 Reply Reply::pace(const Pace& pace) const {
-  Reply changed = *this;
   detail::reply_check::require_paceable(*data_, pace);
-  changed.edit().pace = pace.or_else(data_->pace);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::pace, pace.or_else(data_->pace));
 }
 
 Reply Reply::fault(Trigger trigger, Effect effect) const {
@@ -339,39 +319,43 @@ Reply Reply::hold(Gate gate, HoldPoint place) const {
 }
 
 Reply Reply::sse(SseDialect dialect) const {
-  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent unchanged");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  changed.edit().sse = std::move(dialect);
-  return changed;
+  return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
 
 Reply Reply::write_each_event() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::each_event, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
 }
 
 Reply Reply::slice_writes(std::size_t bytes) const {
-  Reply changed = *this;
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  changed.edit().writes = {Writes::Kind::sliced, bytes};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::sliced, bytes});
 }
 
 Reply Reply::one_write() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::together, 0};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::together, 0});
 }
 
 Reply Reply::split_write(std::size_t byte) const {
-  Reply changed = *this;
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  changed.edit().writes = {Writes::Kind::split, byte};
-  return changed;
+  return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
+}
+
+std::string HoldPoint::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
+HoldPoint before_event(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
+}
+
+HoldPoint before_token(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
 }
 
 Reply text(std::string text) { return Reply(std::move(text)); }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "fault_rows.hpp"
@@ -21,6 +22,11 @@ void require_completion(const ReplyData& data, const char* what) {
   if (data.chunks) {
     throw GatewayError(std::string("chunks have no ") + what + "; they are sent unchanged: write it into them");
   }
+}
+
+const Reply& completion(const Reply& reply, const char* what) {
+  require_completion(Access::data(reply), what);
+  return reply;
 }
 
 ScriptedChoice& last_choice(ReplyData& data, const char* setter) {

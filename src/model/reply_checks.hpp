@@ -14,6 +14,8 @@ namespace reply_check {
 
 /// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
+/// Returns the reply, for a setter to copy, and throws in the same way.
+const Reply& completion(const Reply& reply, const char* what);
 /// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
 std::string json_text_of(const Json& value, const std::string& what);
@@ -33,5 +35,21 @@ bool says_something(const Json& event);
 
 /// Returns why the fault can never happen in such a reply; empty if it can.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
+
+// Replies with values of the request: Reply::templated. The code is in `reply_template.cpp`.
+
+struct TemplateFacts {
+  std::string last_user_text;
+  const Json& body;  // of the request
+  const ReceivedRequest& http;
+  std::size_t call;  // number of the stub's call, from 1
+  TimePoint now;
+  std::uint64_t seed;
+};
+
+/// Throws GatewayError for an unknown placeholder; the message lists the known ones.
+void require_template(const ReplyData& data);
+/// Fills the placeholders. Throws as require_template does.
+void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 }  // namespace mock_gateway::detail

@@ -1,8 +1,7 @@
 // The placeholders of a template, their values, and how each value is escaped.
 
-#include "reply_template.hpp"
+#include "reply_checks.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string_view>
@@ -27,17 +26,6 @@ inline constexpr std::string_view of_header = "request.header.";
       "\"" + text::printable(std::string(place), 60) +
       "\" is not a place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
-}
-
-const Json* find(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    const std::optional<std::string> name = json_pointer::name_of(pointer.substr(1, end - 1));
-    value = name ? json_pointer::child(*value, *name) : nullptr;
-    pointer.remove_prefix(end);
-  }
-  return value;
 }
 
 /// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
@@ -138,7 +126,7 @@ class Filler {
     if (name.substr(0, of_body.size()) == of_body) {
       const std::string_view pointer = name.substr(of_body.size());
       if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
-      const Json* const found = facts_ ? find(facts_->body, pointer) : nullptr;
+      const Json* const found = facts_ ? json_pointer::find(facts_->body, pointer) : nullptr;
       return found ? *found : Json();
     }
     if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {

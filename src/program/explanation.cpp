@@ -35,10 +35,13 @@ void require_default_reply(const GatewayState& gateway, const ChatRequest& chat)
 
 /// Throws RequestError as require_default_reply() does.
 void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
-  const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
+  const auto has_default_reply = [&] {
     require_default_reply(gateway, call.chat());
     return true;
-  });
+  };
+  Script::MatcherInProgress in_progress;
+  const std::optional<Script::Choice> choice =
+      gateway.script->choose(call, in_progress, has_default_reply, Script::Purpose::forecast);
   if (!choice || (!choice->stub && gateway.settings.unmatched_get_default_reply)) {
     require_default_reply(gateway, call.chat());
     explanation.decision = Decision::Kind::default_reply;

@@ -11,8 +11,6 @@
 #include "../core/printed.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
-#include "../document/loaded_document.hpp"
-#include "../document/script_files.hpp"
 #include "../document/script_sections.hpp"
 #include "../document/script_values.hpp"
 #include "../evidence/diagnosis.hpp"

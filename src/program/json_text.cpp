@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "../core/access.hpp"
-#include "../document/script_files.hpp"
 #include "../document/script_sections.hpp"
 #include "../document/script_values.hpp"
 #include "../keys/key_store.hpp"

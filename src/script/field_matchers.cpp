@@ -9,10 +9,8 @@
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/json_pointer.hpp"
-#include "../core/json_reader.hpp"
 #include "excerpts.hpp"
 #include "json_comparison.hpp"
-#include "matcher_leaf.hpp"
 #include "matcher_node.hpp"
 #include "matchers.hpp"
 
@@ -64,22 +62,11 @@ bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
 
 bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Null if there is none.
-const Json* value_at(const Json& body, std::string_view pointer) {
-  const Json* value = &body;
-  while (value != nullptr && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    value = json_pointer::child(*value, pointer.substr(1, end - 1));
-    pointer.remove_prefix(end);
-  }
-  return value;
-}
-
 /// As sent: the parsed request does not distinguish a default from a sent value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  return sent(value_at(call.chat().body, node.field->pointer));
+  return sent(json_pointer::find(call.chat().body, node.field->pointer));
 }
 
 std::string actual_count(const MatcherNode& node, const ChatCall& call) {
@@ -100,17 +87,17 @@ std::string actual_tool_count(const MatcherNode& node, const ChatCall& call) {
 
 std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
   return excerpts::quoted(*tool_choice_of(call.chat())) +
-         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+         (json_pointer::find(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
 }
 
 std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
-  const Json* type = value_at(call.chat().body, "/response_format/type");
-  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+  const Json* type = json_pointer::find(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? json_pointer::find(call.chat().body, "/response_format") : type);
 }
 
 std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
   if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
-  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+  return "response_format " + sent(json_pointer::find(call.chat().body, "/response_format"));
 }
 
 using Kind = RequestField::Kind;
@@ -190,32 +177,12 @@ bool word_matches(const MatcherNode& node, const ChatCall& call) {
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-bool is_wanted(const MatcherNode& node, const Json& value) {
-  if (node.range) return value.is_number() && node.range->contains(value.get<double>());
-  if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
-  for (const Json& element : value)
-    if (json_comparison::same(node.json, element)) return true;
-  return false;
-}
-
-bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
-  const Json* value = value_at(call.chat().body, node.field->pointer);
-  return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
-}
-
-/// `test` checks a parsed request.
 MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
-  MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
-                          field.actual != nullptr ? field.actual : actual_field);
+  MatcherNode node =
+      leaf(std::move(description) + " " + shown, test, field.actual != nullptr ? field.actual : actual_field);
   node.field = &field;
   return node;
-}
-
-Matcher field_matcher(MatcherNode node) {
-  const char* const if_absent = node.field->value.if_absent;
-  node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
-  return detail::Access::make<Matcher>(std::move(node));
 }
 
 void require_word(const RequestField& field, const std::string& word) {
@@ -311,26 +278,26 @@ std::string actual_body(const MatcherNode& node, const ChatCall& call) {
 Matcher RequestField::in_range(const Range& range) const {
   MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
   node.range = range;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 Matcher RequestField::whole_is(std::int64_t number) const {
   MatcherNode node = matchers::field_leaf(*this, std::to_string(number), matchers::whole_matches);
   node.json = number;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 Matcher RequestField::flag_is(bool flag) const {
   MatcherNode node = matchers::field_leaf(*this, flag ? "true" : "false", matchers::flag_matches);
   node.json = flag;
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 Matcher RequestField::word_is(std::string word) const {
   matchers::require_word(*this, word);
   MatcherNode node = matchers::field_leaf(*this, excerpts::quoted(word), matchers::word_matches);
   node.json = std::move(word);
-  return matchers::field_matcher(std::move(node));
+  return Access::make<Matcher>(std::move(node));
 }
 
 Rows<RequestField> fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }

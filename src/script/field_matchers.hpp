@@ -19,13 +19,7 @@ namespace mock_gateway::detail {
 
 struct MatcherNode;
 
-/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
-struct InBody {
-  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
-  const char* if_absent = nullptr;
-};
-
-/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
+/// A member of ChatRequest or a function of it, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -35,7 +29,6 @@ struct FieldValue {
   constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
   constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
-  constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
   // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
@@ -45,8 +38,6 @@ struct FieldValue {
   std::int64_t (*count)(const ChatRequest&) = nullptr;
   std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
-  bool in_body = false;
-  const char* if_absent = nullptr;
 };
 
 /// With static lifetime.

@@ -70,33 +70,18 @@ void ForcedFailures::clear(const FailureScope& scope) {
   changes_.note_for(forced_failures::key_of(scope));
 }
 
-template <class Applies>
-std::optional<Failure> ForcedFailures::take(const Applies& applies) {
+std::optional<Failure> ForcedFailures::take(FailureScope::Kind kind, const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.queued.scope); });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    const FailureScope& scope = entry.queued.scope;
+    if (scope.kind() == FailureScope::Kind::all) return kind == FailureScope::Kind::operation;
+    return scope.kind() == kind && scope.name() == name;
+  });
   if (found == entries_.end()) return std::nullopt;
   Queued& queued = found->queued;
   Failure failure = queued.failure;
   if (queued.left && --*queued.left == 0) entries_.erase(found);
   return failure;
-}
-
-std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
-  return take([&operation](const FailureScope& scope) {
-    return scope.kind() == FailureScope::Kind::all ||
-           (scope.kind() == FailureScope::Kind::operation && scope.name() == operation.to_string());
-  });
-}
-
-std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::key && scope.name() == id; });
-}
-
-std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
-  return take(
-      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
 std::vector<ForcedFailures::Queued> ForcedFailures::queued() const {

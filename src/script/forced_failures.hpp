@@ -26,9 +26,8 @@ class ForcedFailures {
   /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  std::optional<Failure> take_for_operation(const Operation& operation);
-  std::optional<Failure> take_for_key(const std::string& id);
-  std::optional<Failure> take_for_model(const std::string& id);
+  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
     /// Empty: until cleared.
@@ -43,8 +42,6 @@ class ForcedFailures {
     Queued queued;
     std::uint64_t owner;
   };
-  template <class Applies>
-  std::optional<Failure> take(const Applies& applies);
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;

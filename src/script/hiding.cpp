@@ -25,7 +25,6 @@ class Identity {
     if (node.text) add(*node.text);
     add(node.operand);
     add(node.field);
-    add(node.matches_absent);
     add(node.by_call_id);
     add(node.number);
     add(node.range.has_value());

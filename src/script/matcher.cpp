@@ -165,13 +165,12 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: {
+      const bool is_any = node.kind == MatcherNode::Kind::any;
       for (const Matcher& part : node.parts)
-        if (!decide(part, call, function_results)) return false;
-      return true;
-    case MatcherNode::Kind::any:
-      for (const Matcher& part : node.parts)
-        if (decide(part, call, function_results)) return true;
-      return false;
+        if (decide(part, call, function_results) == is_any) return is_any;
+      return !is_any;
+    }
     case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, function_results);
   }
   const bool matched = node.test(call);
@@ -181,34 +180,24 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading that marks them as one condition.
-  const bool nested = depth > 0;
+/// Of "all of" or "any of" several conditions.
+std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
+                                  const FunctionResults& function_results, std::size_t depth,
+                                  std::vector<NearMiss::Condition>& conditions) {
+  const bool is_all = node.kind == MatcherNode::Kind::all;
+  // "all of" needs a heading only within "any of", to mark its parts as one condition.
+  const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
-  std::optional<bool> all = true;
+  if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
+  std::optional<bool> whole = is_all;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
-    if (matched == false) all = false;
-    if (!matched && all == true) all = std::nullopt;
+    const std::optional<bool> matched =
+        explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
+    if (matched == !is_all) whole = matched;
+    if (!matched && whole == is_all) whole = std::nullopt;
   }
-  if (nested) conditions[heading].holds = all;
-  return all;
-}
-
-std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  const std::size_t heading = conditions.size();
-  conditions.push_back({depth, std::nullopt, "any of", ""});
-  std::optional<bool> any = false;
-  for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
-    if (matched == true) any = true;
-    if (!matched && any == false) any = std::nullopt;
-  }
-  conditions[heading].holds = any;
-  return any;
+  if (has_heading) conditions[heading].holds = whole;
+  return whole;
 }
 
 std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
@@ -248,8 +237,8 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
-    case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
-    case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::all:
+    case MatcherNode::Kind::any: return explanation::explain_parts(node, call, function_results, depth, conditions);
     case MatcherNode::Kind::negation:
       return explanation::explain_negation(node, call, function_results, depth, conditions);
   }

@@ -16,6 +16,7 @@
 #include "../core/json.hpp"
 #include "../model/range.hpp"
 #include "../model/received_request.hpp"
+#include "../request/chat_request.hpp"
 #include "matcher.hpp"
 #include "near_miss.hpp"
 #include "scope.hpp"
@@ -70,8 +71,6 @@ struct MatcherNode {
   std::string operand;
   /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, for fields read only from the body.
-  bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
   std::optional<Range> range;
@@ -97,5 +96,28 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
+// user would compile lambdas and std::function again.
+
+namespace matchers {
+
+using Test = bool (*)(const MatcherNode&, const ChatCall&);
+using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
+
+MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
+MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
+                      std::string operand = "");
+
+bool is_user_message(const wire::Message& message);
+
+/// Does not call the test's functions.
+std::string shown(const TextMatcher& matcher, std::string_view text);
+bool is_any_text(const TextMatcher& text);
+/// Returns " and its text contains \"21\""; empty if any text matches.
+std::string and_text(const TextMatcher& text);
+std::string listed(const char* heading, const std::vector<std::string_view>& texts);
+
+}  // namespace matchers
 
 }  // namespace mock_gateway::detail

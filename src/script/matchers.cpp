@@ -17,7 +17,6 @@
 #include "../model/checks.hpp"
 #include "../model/failure.hpp"
 #include "excerpts.hpp"
-#include "matcher_leaf.hpp"
 #include "matcher_node.hpp"
 
 namespace mock_gateway {

@@ -4,6 +4,7 @@
 
 #include <algorithm>  // all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …
 #include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -20,32 +21,14 @@ bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-bool comes_before(const Line& a, const Line& b) {
-  if (a.where.line != b.where.line) return a.where.line < b.where.line;
-  return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
+bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
+  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
 }
 
-void make_unique(std::vector<Line>& lines) {
-  std::sort(lines.begin(), lines.end(), &comes_before);
-  const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
-  lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
-}
-
-/// Null if there is none.
-Line* find(std::vector<Line>& lines, const SourceLocation& where) {
-  const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
-  return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
-}
-
-std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
-  std::vector<const StubState*> addresses;
-  for (const auto& stub : stubs) addresses.push_back(stub.get());
-  std::sort(addresses.begin(), addresses.end());
+std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
+  std::set<const StubState*> addresses;
+  for (const auto& stub : stubs) addresses.insert(stub.get());
   return addresses;
-}
-
-bool is_in(const std::vector<const StubState*>& addresses, const std::shared_ptr<StubState>& stub) {
-  return std::binary_search(addresses.begin(), addresses.end(), stub.get());
 }
 
 std::size_t limit_of(const StubPlan& plan) {
@@ -157,17 +140,16 @@ std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
+  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
-  std::vector<scripts::Line> lines;
+  std::vector<SourceLocation> places;
+  scripts::Lines lines;
   for (BlockStub& one : block) {
-    lines.push_back({one.plan.where});
+    places.push_back(one.plan.where);
+    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
-  const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
-  std::vector<SourceLocation> places;
-  for (const scripts::Line& line : lines) places.push_back(line.where);
-  scripts::make_unique(lines);
+  const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
   std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -185,8 +167,8 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   }
   Stubs others;
   for (const auto& mounted : mounted_->stubs) {
-    if (scripts::is_in(entering, mounted)) continue;
-    if (!scripts::is_in(leaving, mounted)) {
+    if (entering.count(mounted.get()) > 0) continue;
+    if (leaving.count(mounted.get()) == 0) {
       others.push_back(mounted);
       continue;
     }
@@ -216,26 +198,23 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   return stubs;
 }
 
-void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
+void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
   // A helper function of the test mounts all its stubs on one line.
-  std::vector<scripts::Line*> line_of;
-  for (const auto& stub : all) {
-    line_of.push_back(scripts::find(lines, stub->where_));
-    if (line_of.back()) ++line_of.back()->stubs;
-  }
-  for (std::size_t index = 0; index < all.size(); ++index)
-    if (line_of[index]) all[index]->shares_line_ = line_of[index]->stubs > 1;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
+  for (const auto& stub : all)
+    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
 }
 
 void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 void Script::remove(const Stubs& stubs) {
-  const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
+  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
   std::shared_ptr<const Snapshot> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
-    if (!scripts::is_in(leaving, stub)) {
+    if (leaving.count(stub.get()) == 0) {
       changed->add(stub);
       continue;
     }
@@ -247,17 +226,6 @@ void Script::remove(const Stubs& stubs) {
   }
   if (changed->stubs.size() == mounted_->stubs.size()) return;
   out = std::exchange(mounted_, std::move(changed));
-}
-
-std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
-                                             const std::function<bool()>& has_default_reply) {
-  return choose(call, in_progress, has_default_reply, Purpose::answer);
-}
-
-std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
-                                                   const std::function<bool()>& has_default_reply) {
-  MatcherInProgress in_progress;
-  return choose(call, in_progress, has_default_reply, Purpose::forecast);
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,

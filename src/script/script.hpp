@@ -138,10 +138,10 @@ class StubState {
 
 namespace scripts {
 
-struct Line {
-  SourceLocation where;
-  std::size_t stubs = 0;
+struct ComesBefore {
+  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
 
 }  // namespace scripts
 
@@ -196,12 +196,15 @@ class Script {
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
+  enum class Purpose {
+    answer,
+    /// Changes nothing. A condition that depends on a function of the test does not hold.
+    forecast,
+  };
   /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
   /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply);
-  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
-  std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
+                               const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
@@ -233,18 +236,11 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  enum class Purpose {
-    answer,
-    /// Takes nothing and runs no function of the test.
-    forecast,
-  };
-  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
-                               const std::function<bool()>& has_default_reply, Purpose purpose);
   /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
+  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,

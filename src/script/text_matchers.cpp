@@ -10,7 +10,6 @@
 #include "../core/pattern.hpp"
 #include "../core/shared.hpp"
 #include "excerpts.hpp"
-#include "matcher_leaf.hpp"
 #include "matcher_node.hpp"
 #include "matchers.hpp"
 

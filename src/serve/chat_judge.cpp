@@ -18,7 +18,7 @@
 #include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../model/finding_kinds.hpp"
-#include "../model/reply_template.hpp"
+#include "../model/reply_checks.hpp"
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
 #include "../script/chaos_plan.hpp"
@@ -55,7 +55,7 @@ bool refuse(ServedRequest& served) {
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(served, served.chat->model)) return true;
-  const auto forced = served.gateway.failures.take_for_model(served.chat->model);
+  const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
 }

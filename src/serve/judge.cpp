@@ -98,9 +98,9 @@ bool refuse(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ApiKey& key = served.presented.key;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take_for_operation(served.route.operation)) ||
+  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
          rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
-         forced(served, gateway.failures.take_for_key(key.id)) || take_request(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
          rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
          // enabled now.
@@ -141,7 +141,7 @@ void embeddings(ServedRequest& served) {
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
-  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (checks::forced(served, gateway.failures.take(FailureScope::Kind::model, request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "answer/schema_checker.hpp"
-#include "answer/schema_instance.hpp"
 #include "core/random.hpp"
 #include "finding.hpp"
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "document/script_files.hpp"
 #include "document/script_reader.hpp"
 #include "document/script_sections.hpp"
 #include "finding.hpp"
@@ -46,12 +45,7 @@ Problems read_values(const detail::ScriptSource& source, const Json& document) {
   std::map<std::string, Gate> gates;
   detail::ScriptPlan plan;
   detail::ScriptReader reader(source, problems, gates);
-  reader.guarded(
-      {document, ""},
-      [](detail::ScriptReader& its_reader, const detail::ScriptNode& node, void* target) {
-        detail::read_document(its_reader, node, *static_cast<detail::ScriptPlan*>(target));
-      },
-      &plan);
+  reader.guarded({document, ""}, &detail::read_document, &plan);
   return errors_of(problems);
 }
 

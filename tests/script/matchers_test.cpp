@@ -211,40 +211,6 @@ TEST_CASE("every documented field is matched by its value or range") {
         "mock_gateway: a response_format is \"text\", \"json_object\" or \"json_schema\", not \"json\"");
 }
 
-TEST_CASE("undocumented fields can be matched in the body, and an absent field matches its default") {
-  using mock_gateway::detail::InBody;
-  using mock_gateway::detail::RequestField;
-  static constexpr const char* sizes[] = {"small", "large"};
-  static constexpr RequestField tier{"", RequestField::Kind::word, "/tier", InBody{R"("auto")"}, ""};
-  static constexpr RequestField size{"", RequestField::Kind::word, "/size", InBody{}, "", nullptr, nullptr, {sizes, 2}};
-  static constexpr RequestField weight{"", RequestField::Kind::number, "/parcel/weight", InBody{"1"}, ""};
-  static constexpr RequestField count{"", RequestField::Kind::whole, "/count", InBody{}, ""};
-  static constexpr RequestField store{"", RequestField::Kind::flag, "/store", InBody{"false"}, ""};
-  static constexpr RequestField tags{"", RequestField::Kind::list, "/tags", InBody{}, "", "tags have"};
-  check({
-      {tier.word_is("flex"), with(R"("tier":"flex")"), with(R"("tier":["flex"])"),
-       R"(✘ tier is "flex"    actual ["flex"])"},
-      {tier.word_is("auto"), with(""), with(R"("tier":7)"), R"(✘ tier is "auto"    actual 7)"},
-      {tier.word_is("auto"), with(R"("tier":null)"), with(R"("tier":"flex")"), R"(✘ tier is "auto"    actual "flex")"},
-      {tier.word_is("flex"), with(R"("tier":"flex")"), with(""), R"(✘ tier is "flex"    actual not sent)"},
-      {size.word_is("large"), with(R"("size":"large")"), with(""), R"(✘ size is "large"    actual not sent)"},
-      {weight.in_range(at_least(2)), with(R"("parcel":{"weight":2.5})"), with(R"("parcel":{"weight":"2"})"),
-       R"(✘ parcel.weight is at least 2    actual "2")"},
-      {weight.in_range(1), with(R"("parcel":{})"), with(R"("parcel":{"weight":0})"),
-       "✘ parcel.weight is 1    actual 0"},
-      {count.whole_is(7), with(R"("count":7.0)"), with(""), "✘ count is 7    actual not sent"},
-      {count.whole_is(9007199254740993), with(R"("count":9007199254740993)"), with(R"("count":9007199254740992)"),
-       "✘ count is 9007199254740993    actual 9007199254740992"},
-      {store.flag_is(false), with(""), with(R"("store":true)"), "✘ store is false    actual true"},
-      {store.flag_is(true), with(R"("store":true)"), with(R"("store":"true")"), R"(✘ store is true    actual "true")"},
-      {tags.word_is("a"), with(R"("tags":[1,"a"])"), with(R"("tags":[["a"],"b"])"),
-       R"(✘ tags have "a"    actual [["a"],"b"])"},
-      {tags.word_is("a"), with(R"("tags":"a")"), with(""), R"(✘ tags have "a"    actual not sent)"},
-  });
-  CHECK(error_of([] { static_cast<void>(size.word_is("huge")); }) ==
-        "mock_gateway: a size is \"small\" or \"large\", not \"huge\"");
-}
-
 TEST_CASE("a range prints its bounds") {
   CHECK(Range(2).to_string() == "2");
   CHECK(Range(0.1).to_string() == "0.1");
