@@ -116,7 +116,7 @@
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
+/// The gateway's JSON type. Objects keep the order of their keys. Converts from initializer lists and nlohmann::json.
 using Json = nlohmann::ordered_json;
 
 }}  // namespace mock_gateway
@@ -2566,7 +2566,7 @@ struct Problem {
     answer_failed,
     /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
+    /// A reply ended before a hold, before the byte of split_write(), or before a chunk with extra fields.
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
@@ -2609,7 +2609,7 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Moving copies: a result without its problems would be true.
+  // Without move operations, a move copies: a moved-from result would have no problems, so it would convert to true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
@@ -2618,11 +2618,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
-  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
-  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
-  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
-  /// at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. They are about the effects of chaos, and up to ten
+  /// connections struck by a fault. Up to ten exchanges have a line if they had a scripted fault, a failure or an
+  /// unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual dialect). Stubs that
+  /// were never called or always hidden by other stubs have one, except the catalogue's, and exchanges that wait as
+  /// scripted; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -2637,7 +2637,7 @@ class [[nodiscard]] Verification {
 
  private:
   friend struct detail::Access;
-  /// `identities` are the names of the problems in `reported`.
+  /// Reading the problems adds their `identities` to `reported`, which suppresses their report by the destructor.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -2879,7 +2879,7 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, tokens that its usage does not need are returned; for a failure, all of them. Without
+/// Before the answer ends, the key gets back what it took beyond the answer's usage; for a failure, everything. Without
 /// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
 /// the gateway (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
@@ -2898,7 +2898,7 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is left out for fewer than 16 characters.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
@@ -2950,7 +2950,7 @@ struct KeyValues {
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // Without move operations, a move copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
@@ -7382,7 +7382,7 @@ class HidingStubs {
     int priority;
   };
   struct Node {
-    std::size_t first;
+    std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
     /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
@@ -7392,7 +7392,7 @@ class HidingStubs {
   /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
-  void put(const std::vector<Term>& terms, int priority);
+  void insert(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
   std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term
@@ -11173,10 +11173,10 @@ namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
+/// The limit for the names of stubs, keys, tests, gates, state machines and states: lists, logs and reports print them.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
-std::string too_long_a_name(const std::string& name);
+std::string name_length_error(const std::string& name);
 /// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
@@ -11194,7 +11194,7 @@ void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
+/// SetBy<&Reply::every>::apply reads a value and passes it to the setter. A setter without a parameter requires `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -20201,7 +20201,7 @@ class Identity {
   }
 };
 
-MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
+MOCK_GATEWAY_INLINE std::uint64_t child_key(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
 
 }  // namespace hiding
 
@@ -20209,7 +20209,7 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& 
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
   if (!nodes_.empty()) search(0, terms, 0, plan.priority, found);
-  if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
+  if (!plan.at_most && plan.in_states.empty()) insert(terms, plan.priority);
   return found < added_++ ? std::make_optional(found) : std::nullopt;
 }
 
@@ -20234,16 +20234,16 @@ MOCK_GATEWAY_INLINE void HidingStubs::search(std::size_t node, const std::vector
   if (hider != here.hiders.end()) found = std::min(found, hider->number);
   if (!here.has_children) return;
   for (std::size_t term = next; term < terms.size(); ++term) {
-    const auto child = children_.find(hiding::edge(node, terms[term]));
+    const auto child = children_.find(hiding::child_key(node, terms[term]));
     if (child != children_.end()) search(child->second, terms, term + 1, priority, found);
   }
 }
 
-MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int priority) {
+MOCK_GATEWAY_INLINE void HidingStubs::insert(const std::vector<Term>& terms, int priority) {
   if (nodes_.empty()) nodes_.push_back({added_});
   std::size_t node = 0;
   for (const Term term : terms) {
-    const auto [child, is_new] = children_.try_emplace(hiding::edge(node, term), nodes_.size());
+    const auto [child, is_new] = children_.try_emplace(hiding::child_key(node, term), nodes_.size());
     nodes_[node].has_children = true;
     node = child->second;
     if (is_new) nodes_.push_back({added_});
@@ -27488,13 +27488,13 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
-// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The records of exchanges: publication, eviction, exchanges under way, errors such as "exchange 3 was evicted …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
 
-/// The heap memory of these values; 0 for short strings.
-std::size_t held(const std::string& text);
+/// Returns the bytes of heap memory that a value uses; 0 for a string stored in the object itself.
+std::size_t heap_of(const std::string& text);
 /// Returns the parts of a request that scopes compare, without the body.
 ReceivedRequest without_body(const ReceivedRequest& request);
 
@@ -27514,31 +27514,31 @@ MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScop
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
-  const std::size_t own = std::string().capacity();
-  return text.capacity() > own ? text.capacity() + 1 : 0;
+MOCK_GATEWAY_INLINE std::size_t heap_of(const std::string& text) {
+  const std::size_t inside = std::string().capacity();
+  return text.capacity() > inside ? text.capacity() + 1 : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const wire::Headers& headers) {
+MOCK_GATEWAY_INLINE std::size_t heap_of(const wire::Headers& headers) {
   std::size_t total = 0;
-  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
+  for (const wire::Header& header : headers) total += sizeof header + heap_of(header.name) + heap_of(header.value);
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
-  std::size_t total = held(fault.bytes());
+MOCK_GATEWAY_INLINE std::size_t heap_of(const ConnectionFault& fault) {
+  std::size_t total = heap_of(fault.bytes());
   if (const std::optional<Failure>& failure = fault.failure()) {
-    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
-             held(failure->headers(TimePoint{})) + held(failure->content_type());
-    if (failure->raw_body()) total += held(*failure->raw_body());
+    total += heap_of(failure->code()) + heap_of(failure->message()) + heap_of(failure->type()) +
+             heap_of(failure->param()) + heap_of(failure->headers(TimePoint{})) + heap_of(failure->content_type());
+    if (failure->raw_body()) total += heap_of(*failure->raw_body());
   }
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
-  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+MOCK_GATEWAY_INLINE std::size_t heap_of(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + heap_of(near.stub.name) + heap_of(near.stub.title) + heap_of(near.passed_over);
   for (const NearMiss::Condition& condition : near.conditions)
-    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+    total += sizeof(NearMiss::Condition) + heap_of(condition.expected) + heap_of(condition.actual);
   return total;
 }
 
@@ -27555,17 +27555,17 @@ MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request)
 }  // namespace journal
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
-  using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  using journal::heap_of;
+  std::size_t total = sizeof(ExchangeRecord) + heap_of(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
-    total += held(*text);
+    total += heap_of(*text);
   for (const Finding& finding : findings)  // each has one exchange
-    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
-  if (connection_fault) total += held(*connection_fault);
-  for (const NearMiss& near : near_misses) total += held(near);
+    total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
+  if (connection_fault) total += heap_of(*connection_fault);
+  for (const NearMiss& near : near_misses) total += heap_of(near);
   own_weight = total;
 }
 
@@ -27665,7 +27665,7 @@ MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   record->weigh();
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -27682,10 +27682,10 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
-    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
-    records_.insert(after, std::move(record));
-    evict(out);
+    auto place = records_.end();  // before larger ids, which may be published before a reserved id
+    while (place != records_.begin() && (*(place - 1))->id > record->id) --place;
+    records_.insert(place, std::move(record));
+    evict(removed);
   }
   signal_->changed.notify_all();
 }
@@ -27732,9 +27732,9 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dr
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
-  std::vector<RecordedProblem> out;  // freed after the lock
+  std::vector<RecordedProblem> removed;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out = problems_.clear();
+  removed = problems_.clear();
   ++epoch_;
 }
 
@@ -27768,9 +27768,9 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep keeps its whole log, regardless of size.
+  // The log of an exchange under Gateway::sweep() is kept whole and does not count towards the byte limit.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -27782,12 +27782,12 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();
-      out.push_back(std::move(*found));
+      removed.push_back(std::move(*found));
       records_.erase(found);
     } else if (found != records_.end()) {
       record.answer_weight = answer;
       bytes_ += answer;
-      evict(out);
+      evict(removed);
     }
   }
   signal_->changed.notify_all();
@@ -27809,10 +27809,10 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::clear() {
-  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    out.swap(records_);
+    removed.swap(records_);
     hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
@@ -27845,7 +27845,7 @@ MOCK_GATEWAY_INLINE JournalState::Changes JournalState::changes_since(std::uint6
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     changes.number = added_;
     changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most are the last records; evicted ones are missing.
+    // Searches from the newest id, where most new records are. The search ends early unless some were evicted.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
@@ -36929,14 +36929,14 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// The keys for the kind of a reply, which its own reader checks.
+// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
 
-inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
-                                              "scenario", "default", "ask"};
+inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                                  "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
-MOCK_GATEWAY_INLINE bool is_whole_kind(const std::string& key) {
-  for (const char* known : whole_kinds)
+MOCK_GATEWAY_INLINE bool is_exclusive_kind(const std::string& key) {
+  for (const char* known : exclusive_kinds)
     if (key == known) return true;
   return false;
 }
@@ -36955,7 +36955,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes unchanged", nullptr},
-    {"event", &text, "an event without data: its lines", nullptr},
+    {"event", &text, "the lines of an event without data", nullptr},
     {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
@@ -36967,7 +36967,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// None of the keys that only apply to completions.
+/// Excludes the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -37040,17 +37040,17 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-MOCK_GATEWAY_INLINE Reply silent_reply() {
+MOCK_GATEWAY_INLINE Reply empty_reply() {
   ReplyData data;
   data.choices.emplace_back();
   return Reply(std::move(data));
 }
 
 MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = silent_reply();
-  int texts = 0;
-  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
+  Reply reply = empty_reply();
+  int content_keys = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) content_keys += node.find(key) ? 1 : 0;
+  if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -37109,7 +37109,7 @@ MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && !is_choice_key(key) && !is_exclusive_kind(key))
         script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
@@ -37128,7 +37128,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// Answers like the stubs of the mounted scenario, which distinguish stream requests.
+/// Answers like the mounted scenario, which has one stub for stream requests and one for plain requests.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -37139,10 +37139,10 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// For a completion, the first key with content. Empty if there is none.
+/// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
-  for (const char* key : whole_kinds) {
+  for (const char* key : exclusive_kinds) {
     if (!node.find(key)) continue;
     if (!kind.empty())
       script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
@@ -37159,11 +37159,11 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
 [[noreturn]] MOCK_GATEWAY_INLINE void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
-  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  for (const char* key : exclusive_kinds) all += (key == exclusive_kinds[0] ? "" : ", ") + std::string(key);
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Before other setters apply.
+/// Returns the reply without the settings that apply to every kind.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -37201,7 +37201,7 @@ MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view 
 }  // namespace script_types
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = script_types::silent_reply();
+  Reply reply = script_types::empty_reply();
   script_types::set_tool_calls(reader, node, &reply);
   std::vector<wire::ToolCall> calls;
   for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
@@ -37215,7 +37215,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the missing key is more helpful.
+    // A misspelt key may be the reason, and its message is more helpful.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
@@ -37466,7 +37466,7 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
     if (machine.empty()) script_reading::fail(node, "a state machine needs a name");
-    const std::string problem = script_values::too_long_a_name(machine);
+    const std::string problem = script_values::name_length_error(machine);
     if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
     states.push_back({machine, script_values::name_of(node.member(machine, state))});
   }
@@ -38042,14 +38042,14 @@ MOCK_GATEWAY_INLINE const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
-MOCK_GATEWAY_INLINE std::string too_long_a_name(const std::string& name) {
+MOCK_GATEWAY_INLINE std::string name_length_error(const std::string& name) {
   return name.size() <= most_bytes_of_name ? ""
                                            : "a name has at most " + std::to_string(most_bytes_of_name) +
                                                  " bytes, and this one has " + std::to_string(name.size());
 }
 
 MOCK_GATEWAY_INLINE const std::string& name_of(const ScriptNode& node) {
-  const std::string problem = too_long_a_name(text_of(node));
+  const std::string problem = name_length_error(text_of(node));
   if (!problem.empty()) script_reading::fail(node, problem);
   return text_of(node);
 }

@@ -164,14 +164,14 @@ void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// The keys for the kind of a reply, which its own reader checks.
+// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
 
-inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
-                                              "scenario", "default", "ask"};
+inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                                  "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
-bool is_whole_kind(const std::string& key) {
-  for (const char* known : whole_kinds)
+bool is_exclusive_kind(const std::string& key) {
+  for (const char* known : exclusive_kinds)
     if (key == known) return true;
   return false;
 }
@@ -190,7 +190,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes unchanged", nullptr},
-    {"event", &text, "an event without data: its lines", nullptr},
+    {"event", &text, "the lines of an event without data", nullptr},
     {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
@@ -202,7 +202,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// None of the keys that only apply to completions.
+/// Excludes the keys that only apply to completions.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -275,17 +275,17 @@ inline constexpr ScriptTable reply_table{
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-Reply silent_reply() {
+Reply empty_reply() {
   ReplyData data;
   data.choices.emplace_back();
   return Reply(std::move(data));
 }
 
 Reply completion(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = silent_reply();
-  int texts = 0;
-  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
+  Reply reply = empty_reply();
+  int content_keys = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) content_keys += node.find(key) ? 1 : 0;
+  if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -344,7 +344,7 @@ bool is_choice_key(const std::string& key) {
 void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && !is_choice_key(key) && !is_exclusive_kind(key))
         script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
@@ -363,7 +363,7 @@ Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// Answers like the stubs of the mounted scenario, which distinguish stream requests.
+/// Answers like the mounted scenario, which has one stub for stream requests and one for plain requests.
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -374,10 +374,10 @@ ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// For a completion, the first key with content. Empty if there is none.
+/// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
-  for (const char* key : whole_kinds) {
+  for (const char* key : exclusive_kinds) {
     if (!node.find(key)) continue;
     if (!kind.empty())
       script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
@@ -394,11 +394,11 @@ std::string_view kind_of(const ScriptNode& node) {
 [[noreturn]] void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
-  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  for (const char* key : exclusive_kinds) all += (key == exclusive_kinds[0] ? "" : ", ") + std::string(key);
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Before other setters apply.
+/// Returns the reply without the settings that apply to every kind.
 Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -436,7 +436,7 @@ void require_alone(const ScriptNode& node, std::string_view kind) {
 }  // namespace script_types
 
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = script_types::silent_reply();
+  Reply reply = script_types::empty_reply();
   script_types::set_tool_calls(reader, node, &reply);
   std::vector<wire::ToolCall> calls;
   for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
@@ -450,7 +450,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the missing key is more helpful.
+    // A misspelt key may be the reason, and its message is more helpful.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);

@@ -108,10 +108,10 @@ namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
+/// The limit for the names of stubs, keys, tests, gates, state machines and states: lists, logs and reports print them.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
-std::string too_long_a_name(const std::string& name);
+std::string name_length_error(const std::string& name);
 /// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
@@ -129,7 +129,7 @@ void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
+/// SetBy<&Reply::every>::apply reads a value and passes it to the setter. A setter without a parameter requires `true`.
 template <auto Setter>
 struct SetBy;
 
