@@ -307,7 +307,7 @@ TEST_CASE("a connection that is being read or drained ends within 20 ms of a sto
          const std::string request = Http(gateway).format_chat();
          connection.send(request.substr(0, request.size() - 1));
        }},
-      {"taking off a body that nobody reads",
+      {"draining the rest of a rejected body",
        [](Gateway& gateway, RawConnection& connection) {
          gateway.next_connection(reply_before_body(unauthorized()));
          const std::string request = Http(gateway).format_chat();
@@ -470,7 +470,7 @@ TEST_CASE("on the real clock a pace continues after a gate's guard has expired")
   CHECK(time >= 40ms);
 }
 
-TEST_CASE("a blocked exchange delays an advance by one guard, not by one per deadline") {
+TEST_CASE("an advance waits for a blocked exchange until one guard expires, not until one expires per deadline") {
   check_below(50 + 2 * limit, 3, [&]() -> Time {
     std::promise<void> release;
     const std::shared_future<void> released = release.get_future().share();
@@ -611,7 +611,7 @@ TEST_CASE("a gate counts the exchanges that it holds, not an exchange that left 
   gate.open();
 }
 
-TEST_CASE("a held plain reply counts as delivered up to the gate at once") {
+TEST_CASE("a held plain reply has nothing to send before its gate, so the gate reports delivery at once") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));

@@ -57,17 +57,17 @@ class Environment:
 
     def prepare(self):
         """Installs the packages, unless that has succeeded with exactly these files."""
-        total = 0
+        checksum = 0
         for file in self.files:
-            total = zlib.crc32(file.read_bytes(), total)
+            checksum = zlib.crc32(file.read_bytes(), checksum)
         mark = self.folder / ".installed"
-        if not mark.exists() or mark.read_text() != str(total):
+        if not mark.exists() or mark.read_text() != str(checksum):
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
             for file in self.locks:
                 shutil.copy(file, self.folder)
             self.install()
-            mark.write_text(str(total))
+            mark.write_text(str(checksum))
         self.ready()
 
     def install(self):
@@ -274,14 +274,14 @@ def compare(program, folder, client):
     words = ["--baseline", baseline, "--report", "text", "--report", f"junit:{junit}"]
     code, printed, report = report_of(program, client, words)
     print(printed, end="")
-    this = f"{client['package']} {report['client']['version']}"
-    if version != this:
-        print(f"{client['name']}: its baseline was made by {version}, this is {this}: --write-baselines makes it anew")
+    current = f"{client['package']} {report['client']['version']}"
+    if version != current:
+        print(f"{client['name']}: its baseline was made by {version}, this is {current}: --write-baselines rewrites it")
     return code == 0
 
 
 def write_baseline(program, client):
-    """Writes the first line once the version is known; `check` keeps comments."""
+    """Lets `check` write the baseline, then adds a first line with the client's version, which only the report has."""
     baseline = baseline_of(client)
     fresh = BUILD / f"{client['name']}.txt"
     fresh.unlink(missing_ok=True)
