@@ -861,7 +861,7 @@ class TokenLogprob {
   /// The same with these alternatives, in this order. The gateway sends the first ones, up to the request's
   /// `top_logprobs`, and adds none. The token itself is an alternative only if listed here, as in real replies.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   TokenLogprob(const TokenLogprob&) = default;
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
@@ -907,7 +907,7 @@ class TokenUsage {
 /// One element of a custom stream; see chunks(). Each is one event.
 class StreamChunk {
  public:
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
@@ -1255,7 +1255,7 @@ class Failure {
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
   /// `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   Failure(const Failure&) = default;
   Failure& operator=(const Failure&) = default;
 
@@ -1556,7 +1556,7 @@ Trigger at_end();
 /// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();
@@ -1855,7 +1855,7 @@ struct DialectRow;
 /// are not affected.
 class SseDialect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   SseDialect();
   SseDialect(const SseDialect&);
   SseDialect& operator=(const SseDialect&);
@@ -2016,7 +2016,7 @@ class HttpReply {
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
@@ -2541,7 +2541,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// In the stub's order; nested ones follow theirs.
+  /// In the stub's order. Nested conditions follow the condition that contains them.
   std::vector<Condition> conditions{};
 };
 
@@ -2609,7 +2609,7 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Without move operations, a move copies: a moved-from result would have no problems, so it would convert to true.
+  // A move copies: a moved-from result without its problems would convert to true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
@@ -2768,28 +2768,28 @@ class ReportedProblems;
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.
 ///
-/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
-/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
-/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
-/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
-/// numbered retry continues the earlier one later.
+/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
+/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`; otherwise it is the same as for a retry.
+/// A request is not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms
+/// apart), or if a numbered retry continues the earlier one later.
 ///
 /// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
 /// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
 /// out.
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
-/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
-/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
-/// passed as lay between the answer and the date. If an answer has several different fields of one name
-/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
-/// if any x-should-retry is `true`.
+/// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
+/// soon as the gateway's clock shows the date, or the system clock, with which clients compare it, or the real time
+/// since the answer is as long as the time from the answer to the date. If an answer has several different fields of
+/// one name (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is
+/// allowed if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Moving copies: a review without its findings would be true.
+  // A move copies: a moved-from review without its findings would convert to true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
@@ -2950,7 +2950,7 @@ struct KeyValues {
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // Without move operations, a move copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
@@ -3525,7 +3525,7 @@ class RequestScope {
  public:
   /// All requests.
   RequestScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
   /// The requests with this key, by id or description: `review(mine.id)`. Throws GatewayError for a secret.
@@ -3582,7 +3582,7 @@ class FailureScope {
 
   /// Every request.
   FailureScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
   /// The requests of one operation, before the check of the key.
@@ -3601,8 +3601,8 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
-/// for an id that looks like a secret.
+/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
+/// of its rate limit. Throws GatewayError for an id that looks like a secret.
 FailureScope for_key(std::string id);
 /// The valid chat requests for this model; before the script.
 FailureScope for_model(std::string id);
@@ -7188,8 +7188,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
-/// applies. Thread-safe.
+/// A queue of faults. A connection takes the first one if it has reached the moment of this fault; otherwise the fault
+/// for every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7358,7 +7358,7 @@ struct RequestField {
 Rows<RequestField> fields_of_messages();
 Rows<RequestField> fields_of_requests();
 const RequestField& request_field(std::string_view matcher);
-/// Ignores negated ones.
+/// Adds the models that the matcher names, except in negated conditions.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7456,7 +7456,7 @@ std::string place(const std::string& pointer);
 
 // Functions that build matchers; the code is in `matchers.cpp`.
 
-// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
+// A matcher has two plain functions and their data, because each including file would compile lambdas.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -9303,11 +9303,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class KeyStore;
 
-/// Shared by all records of a journal: only a few test threads wait for outcomes.
+/// One for all records of a journal, because only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
+  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
   std::size_t under_way = 0;
 };
 
@@ -10744,7 +10744,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object. Only for names in tables.
+  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10803,8 +10803,8 @@ struct ScriptTable {
   const ScriptRow* rows;
   std::size_t count;
   /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
-  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
-  /// member for each KEY.
+  /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
+  /// as the name of a member, each becomes a member.
   const char* rules = "";
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
@@ -10834,7 +10834,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. For types with keys or a pattern, their own readers check them.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -10882,7 +10882,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // the noted ones with a message
+  std::size_t told_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -10909,9 +10909,9 @@ const char* only_key(const ScriptNode& node, const std::vector<const char*>& key
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// The copy lives as long as the program: reports name files after their documents are gone.
+/// Returns a copy that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Without the library's name, and with names instead of C++ calls.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -10961,7 +10961,7 @@ namespace script_references {
 /// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
+/// Returns errors about keys that the gateway would lack even with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11017,7 +11017,7 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
+  /// Only while reading: the documents, and the pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -11055,7 +11055,7 @@ ScriptType document();
 
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// In the form that a client sees.
+/// Returns the calls in the form that a client gets.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
@@ -11074,9 +11074,9 @@ void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& pla
 
 namespace script_documents {
 
-/// The same, with all mistakes noted; for a document in another format, only the probable format.
+/// Like read_document(), but notes all mistakes; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Removes problems beyond the limit.
+/// Returns the text of the problems, and removes those beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
 /// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
@@ -11226,8 +11226,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct ScriptPlan;
 
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
-  /// Locked before `mutex`.
+  /// Held while a document that shares these gates is read. Otherwise two documents could each create a gate with the
+  /// same name. Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
@@ -11238,11 +11238,11 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0 for a fault of every connection
   std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
-  /// With "/stubs", its stubs come before all stubs mounted by then.
+  /// Makes the next replacement mount these sections ("/failures") even if unchanged, because their effects were
+  /// cleared. If "/stubs" is one, the stubs then come before all mounted stubs.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -19271,7 +19271,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion can break in every way possible for any reply.
+  // Throws if the fault fits no reply: it then does not fit a completion either.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -19519,7 +19519,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // Newest first: a request on a reused connection has reached both moments.
+  // The newest applies if two fit: a request on a reused connection has reached two moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -28240,7 +28240,7 @@ MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
+/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -34349,8 +34349,7 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
-/// there is no such part.
+/// Returns a part that JSON text cannot represent, such as invalid UTF-8. Its message is empty if there is none.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -34418,7 +34417,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; of several keys, the first
+  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -34447,9 +34446,9 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// A stub with the JSON of a mounted one is that stub.
+/// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -34482,7 +34481,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, because a conflict of keys must leave everything unchanged.
+  // Keys come first: if they conflict, nothing else has been changed.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -35069,7 +35068,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Empty for a regular file.
+/// Returns the name of the kind; empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -35188,7 +35187,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, to copy the options once instead of once per model.
+/// The models of the options, changed in place: the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -35292,7 +35291,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as for models
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as in ModelList
 }
 
 MOCK_GATEWAY_INLINE ScriptType origins() {
@@ -35505,7 +35504,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// `match<TextMatcher, &user_says>`.
+/// Reads a key's value and adds its matcher: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -35519,7 +35518,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// Joined by &&.
+/// Returns the matchers of an object, joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -35605,7 +35604,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Notes the mistakes.
+/// Notes mistakes. Returns whether all required keys are present.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -36098,7 +36097,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Null if there is none.
+/// Returns the known name that was probably meant; null if there is none.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -36219,7 +36218,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Skips comments too; at most to the end.
+/// Returns the position after white space and comments, at most the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -36494,7 +36493,7 @@ struct KnownNames {
   }
 };
 
-/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
+/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -36712,7 +36711,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // A failure forced for it is answered, and may be intended.
+  // A failure for an unknown operation is answered, so it is a mistake only if it looks like a known one.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so " +
@@ -37541,7 +37540,7 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
+    // Contradictions between keys were reported above; this one lies in their values.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
@@ -39082,18 +39081,18 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  33762    gateway/sweep.cpp
 //  34177    document/scenario_files.cpp
 //  34325    document/script_document.cpp
-//  34724    document/script_faults.cpp
-//  35026    document/script_files.cpp
-//  35170    document/script_gateway.cpp
-//  35499    document/script_matchers.cpp
-//  35857    document/script_objects.cpp
-//  36024    document/script_reader.cpp
-//  36462    document/script_references.cpp
-//  36778    document/script_replies.cpp
-//  37245    document/script_schema.cpp
-//  37377    document/script_sections.cpp
-//  37957    document/script_values.cpp
-//  38369  Adapters
-//  38386    adapters/catch2.hpp
-//  38540    adapters/doctest.hpp
-//  38700    adapters/gtest.hpp
+//  34723    document/script_faults.cpp
+//  35025    document/script_files.cpp
+//  35169    document/script_gateway.cpp
+//  35498    document/script_matchers.cpp
+//  35856    document/script_objects.cpp
+//  36023    document/script_reader.cpp
+//  36461    document/script_references.cpp
+//  36777    document/script_replies.cpp
+//  37244    document/script_schema.cpp
+//  37376    document/script_sections.cpp
+//  37956    document/script_values.cpp
+//  38368  Adapters
+//  38385    adapters/catch2.hpp
+//  38539    adapters/doctest.hpp
+//  38699    adapters/gtest.hpp

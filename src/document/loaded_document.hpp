@@ -19,8 +19,8 @@ namespace mock_gateway::detail {
 struct ScriptPlan;
 
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
-  /// Locked before `mutex`.
+  /// Held while a document that shares these gates is read. Otherwise two documents could each create a gate with the
+  /// same name. Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
@@ -31,11 +31,11 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0 for a fault of every connection
   std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
-  /// With "/stubs", its stubs come before all stubs mounted by then.
+  /// Makes the next replacement mount these sections ("/failures") even if unchanged, because their effects were
+  /// cleared. If "/stubs" is one, the stubs then come before all mounted stubs.
   void forget(const std::vector<std::string>& cleared);
 };
 

@@ -12,7 +12,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// `match<TextMatcher, &user_says>`.
+/// Reads a key's value and adds its matcher: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -26,7 +26,7 @@ Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// Joined by &&.
+/// Returns the matchers of an object, joined by &&.
 Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -112,7 +112,7 @@ ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Notes the mistakes.
+/// Notes mistakes. Returns whether all required keys are present.
 bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)

@@ -88,7 +88,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Null if there is none.
+/// Returns the known name that was probably meant; null if there is none.
 const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -209,7 +209,7 @@ const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Skips comments too; at most to the end.
+/// Returns the position after white space and comments, at most the end.
 std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());

@@ -180,7 +180,7 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // Contradictions that the names of keys show were reported above.
+    // Contradictions between keys were reported above; this one lies in their values.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {

@@ -33,11 +33,11 @@ namespace mock_gateway::detail {
 
 class KeyStore;
 
-/// Shared by all records of a journal: only a few test threads wait for outcomes.
+/// One for all records of a journal, because only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
+  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
   std::size_t under_way = 0;
 };
 

@@ -62,7 +62,7 @@ bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
+/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.

@@ -74,7 +74,7 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Without move operations, a move copies: a moved-from result would have no problems, so it would convert to true.
+  // A move copies: a moved-from result without its problems would convert to true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();

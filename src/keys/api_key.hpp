@@ -94,7 +94,7 @@ struct KeyValues {
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // Without move operations, a move copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 

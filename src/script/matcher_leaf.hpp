@@ -10,7 +10,7 @@
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 
-// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
+// A matcher has two plain functions and their data, because each including file would compile lambdas.
 
 namespace mock_gateway::detail {
 namespace matchers {

@@ -1,5 +1,5 @@
-"""Tests of --journal, which writes each exchange as a line of JSON. Also tests that files and stderr
-lines are complete if write() accepts only a part at a time.
+"""Tests of --journal, which writes each exchange as a line of JSON. Also tests that files and stderr lines are complete
+if write() accepts only a part at a time.
 
 Usage: journal_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """

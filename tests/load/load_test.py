@@ -135,7 +135,7 @@ class Load(unittest.TestCase):
         self.assertEqual(sum(replicas.chats()), 21)
         self.assertEqual(min(replicas.chats()), 7)
 
-    def test_a_stream_passes_the_proxy_as_it_comes(self):
+    def test_the_proxy_forwards_each_token_of_a_stream_at_once(self):
         replicas = Replicas(self, *self.with_script(stubs=[{"reply": {"text": "one two three", "every": "150ms"}}]))
 
         def stream(_):

@@ -2,9 +2,9 @@
 //
 //   soak [requests] [gateways]        default: 500,000 requests over 1,000 gateways
 //
-// Gateways live one after the other for their share of the requests. Several clients send plain and streamed requests.
-// Replies break by faults and chaos, clients leave early, and keys that change meanwhile refuse requests. Built with
-// the address sanitizer, which searches for leaks when the program ends. Exit status: 0 no growth, 1 growth.
+// One gateway runs after the other, each for its share of the requests. Several clients send plain and streamed
+// requests. Replies break by faults and chaos, clients leave early, and keys that change meanwhile refuse requests.
+// Built with the address sanitizer, which searches for leaks when the program ends. Exit status: 0 no growth, 1 growth.
 
 #include <unistd.h>
 
