@@ -11017,7 +11017,7 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// Only while reading: the documents, and the pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
+  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;

@@ -293,7 +293,7 @@ def write_baseline(program, client):
     return report["conclusion"]
 
 
-def attempt(what, client):
+def attempt(action, client):
     """Runs the action for one client, and says so. Returns None on failure, so that the others continue."""
     began = time.monotonic()
     try:
@@ -301,7 +301,7 @@ def attempt(what, client):
         with INSTALLING[environment.folder]:
             environment.prepare()
         installed = time.monotonic()
-        result = what(client)
+        result = action(client)
     except RuntimeError as error:
         print(f"{client['name']}: left out: {error}", file=sys.stderr, flush=True)
         return None
@@ -310,11 +310,11 @@ def attempt(what, client):
     return result
 
 
-def attempt_all(what, clients, jobs):
+def attempt_all(action, clients, jobs):
     """Runs the action for several clients in parallel. The slowest start first."""
     order = sorted(clients, key=lambda one: -int(one.get("timeout", TIMEOUT).removesuffix("s")))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(functools.partial(attempt, what), order))
+        return list(pool.map(functools.partial(attempt, action), order))
 
 
 def write_pages(clients, program):
@@ -368,10 +368,10 @@ def main():
         return 0 if all(attempt_all(functools.partial(show, program, words), chosen, arguments.jobs)) else 1
     if arguments.check or arguments.write_baselines:
         chosen = [one for one in chosen if baseline_of(one).exists() or (arguments.only and arguments.write_baselines)]
-        what = functools.partial(compare, program, arguments.junit)
+        action = functools.partial(compare, program, arguments.junit)
         if arguments.write_baselines:
-            what = functools.partial(write_baseline, program)
-        return 0 if all(attempt_all(what, chosen, arguments.jobs)) else 1
+            action = functools.partial(write_baseline, program)
+        return 0 if all(attempt_all(action, chosen, arguments.jobs)) else 1
     left_out = False
     if not arguments.render:
         for client in chosen if not arguments.only else []:
