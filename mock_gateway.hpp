@@ -28259,7 +28259,7 @@ MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A successful call is over, so the next one is from a parallel call.
+    // The success ended the first call, so a request right after it belongs to a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
@@ -28274,10 +28274,10 @@ MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
-/// during an earlier one, or within a burst.
-MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // for each run
+/// Returns for each request whether its series has two simultaneous ones. A request that arrives during an earlier one,
+/// or within a burst, belongs to the same series.
+MOCK_GATEWAY_INLINE std::vector<bool> in_parallel_series(const Group& same) {
+  std::vector<bool> together;  // for each series
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -28288,9 +28288,9 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
     runs.push_back(together.size() - 1);
     until = std::max(until, under_way_until(*seen));
   }
-  std::vector<bool> company;
-  for (const std::size_t run : runs) company.push_back(together[run]);
-  return company;
+  std::vector<bool> is_parallel;
+  for (const std::size_t run : runs) is_parallel.push_back(together[run]);
+  return is_parallel;
 }
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
@@ -28317,7 +28317,7 @@ MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the header fields allow the second to be the next try after the first.
+/// Whether the second may be the next try of the first by its number or Idempotency-Key.
 MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
@@ -28349,7 +28349,7 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
                     "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The system clock is the client's clock.
+  // Clients compare the date with the system clock.
   const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
@@ -28486,13 +28486,13 @@ class EqualRequests {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke may be continued by the next.
+      // The next numbered try may retry a try that did not complete.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
-    const std::vector<bool> company = in_company(same_);
+    const std::vector<bool> is_parallel = in_parallel_series(same_);
     for (std::size_t i = 1; i < same_.size(); ++i) {
-      if (!company[i]) judge_lone_at(i);
+      if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
   }
@@ -28510,7 +28510,7 @@ class EqualRequests {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
+    // It may retry any of several calls, so it is wrong only if it is wrong after each of them.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -28532,7 +28532,7 @@ class EqualRequests {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // A call that a retry continues later was still under way; one that was continued before is over.
+    // The second is a retry itself, or a retry continues the first, or judge_retry_at() has judged the pair.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
@@ -36040,7 +36040,7 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// The name may be misspelled.
+/// Whether the name is that of a secret, possibly misspelled.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -36055,12 +36055,12 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may consist of digits.
+  // A secret may consist of digits, so the text must not show the number.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// Names that users of other test doubles and of the API use for keys of scripts.
+/// A name from other test doubles or from the API, and the script key that its user probably means.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -36126,7 +36126,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes
+  constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -36190,7 +36190,7 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function name are irrelevant for a key.
+  // The error already names the key, so it needs no class or function.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -36232,7 +36232,7 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// The text may be invalid JSON, with wrong or missing quotation marks.
+/// Returns for each byte whether it belongs to a secret. The text may be invalid JSON, with wrong or missing quotes.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -36258,7 +36258,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
+  constexpr std::size_t reach = 1000;  // a secret or its name may begin this many bytes before the part
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
