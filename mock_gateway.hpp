@@ -9254,10 +9254,10 @@ class KeptProblems {
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// Whether `count` is a lower bound, perhaps 0. Only for scopes of a header without a key, after about 10,000
     /// different header fields.
     bool is_least = false;
-    /// The stubs of such problems in any scope, up to 1,000 per key.
+    /// The stubs of the dropped problems, in this scope or not; up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
@@ -9656,7 +9656,7 @@ bool is_refusal(const ExchangeRecord& record);
 std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
+/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 class RecordedCall {
@@ -26692,7 +26692,7 @@ inline constexpr std::size_t most_explained = 20;
 MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // it describes the present state
+  near.passed_over.clear();  // it is about the stub now, not at the time of the request
   return near;
 }
 
@@ -36555,7 +36555,7 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its states not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;

@@ -109,7 +109,7 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its states not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
