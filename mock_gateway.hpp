@@ -3585,7 +3585,7 @@ class FailureScope {
   // A move copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation, before the check of the key.
+  /// The requests of one operation. They get the failure before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -3604,7 +3604,7 @@ class FailureScope {
 /// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
 /// of its rate limit. Throws GatewayError for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// The valid chat requests for this model; before the script.
+/// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
 }}  // namespace mock_gateway
@@ -7245,8 +7245,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
-  /// number of its script document; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError for 0 times. `owner` is
+  /// the number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);

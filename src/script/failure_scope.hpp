@@ -25,7 +25,7 @@ class FailureScope {
   // A move copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation, before the check of the key.
+  /// The requests of one operation. They get the failure before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -44,7 +44,7 @@ class FailureScope {
 /// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
 /// of its rate limit. Throws GatewayError for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// The valid chat requests for this model; before the script.
+/// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
 }  // namespace mock_gateway
