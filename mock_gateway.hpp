@@ -116,7 +116,7 @@
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
+/// The gateway's JSON type. Objects keep the order of their keys. Converts from initializer lists and nlohmann::json.
 using Json = nlohmann::ordered_json;
 
 }}  // namespace mock_gateway
@@ -861,7 +861,7 @@ class TokenLogprob {
   /// The same with these alternatives, in this order. The gateway sends the first ones, up to the request's
   /// `top_logprobs`, and adds none. The token itself is an alternative only if listed here, as in real replies.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   TokenLogprob(const TokenLogprob&) = default;
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
@@ -907,7 +907,7 @@ class TokenUsage {
 /// One element of a custom stream; see chunks(). Each is one event.
 class StreamChunk {
  public:
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
@@ -1255,7 +1255,7 @@ class Failure {
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
   /// `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   Failure(const Failure&) = default;
   Failure& operator=(const Failure&) = default;
 
@@ -1556,7 +1556,7 @@ Trigger at_end();
 /// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();
@@ -1857,7 +1857,7 @@ struct DialectRow;
 /// are not affected.
 class SseDialect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   SseDialect();
   SseDialect(const SseDialect&);
   SseDialect& operator=(const SseDialect&);
@@ -2018,7 +2018,7 @@ class HttpReply {
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
@@ -2543,7 +2543,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// In the stub's order; nested ones follow theirs.
+  /// In the stub's order. Nested conditions follow the condition that contains them.
   std::vector<Condition> conditions{};
 };
 
@@ -2568,7 +2568,7 @@ struct Problem {
     answer_failed,
     /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
+    /// A reply ended before a hold, before the byte of split_write(), or before a chunk with extra fields.
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
@@ -2611,7 +2611,7 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Moving copies: a result without its problems would be true.
+  // A move copies: a moved-from result without its problems would convert to true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
@@ -2620,11 +2620,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
-  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
-  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
-  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
-  /// at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. They are about the effects of chaos, and up to ten
+  /// connections struck by a fault. Up to ten exchanges have a line if they had a scripted fault, a failure or an
+  /// unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual dialect). Stubs that
+  /// were never called or always hidden by other stubs have one, except the catalogue's, and exchanges that wait as
+  /// scripted; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -2639,7 +2639,7 @@ class [[nodiscard]] Verification {
 
  private:
   friend struct detail::Access;
-  /// `identities` are the names of the problems in `reported`.
+  /// Reading the problems adds their `identities` to `reported`, which suppresses their report by the destructor.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -2770,28 +2770,28 @@ class ReportedProblems;
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.
 ///
-/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
-/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
-/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
-/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
-/// numbered retry continues the earlier one later.
+/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
+/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`; otherwise it is the same as for a retry.
+/// A request is not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms
+/// apart), or if a numbered retry continues the earlier one later.
 ///
 /// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
 /// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
 /// out.
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
-/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
-/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
-/// passed as lay between the answer and the date. If an answer has several different fields of one name
-/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
-/// if any x-should-retry is `true`.
+/// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
+/// soon as the gateway's clock shows the date, or the system clock, with which clients compare it, or the real time
+/// since the answer is as long as the time from the answer to the date. If an answer has several different fields of
+/// one name (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is
+/// allowed if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Moving copies: a review without its findings would be true.
+  // A move copies: a moved-from review without its findings would convert to true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
@@ -2881,7 +2881,7 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, tokens that its usage does not need are returned; for a failure, all of them. Without
+/// Before the answer ends, the key gets back what it took beyond the answer's usage; for a failure, everything. Without
 /// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
 /// the gateway (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
@@ -2900,7 +2900,7 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is left out for fewer than 16 characters.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
@@ -2952,7 +2952,7 @@ struct KeyValues {
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
@@ -3527,7 +3527,7 @@ class RequestScope {
  public:
   /// All requests.
   RequestScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
   /// The requests with this key, by id or description: `review(mine.id)`. Throws GatewayError for a secret.
@@ -3584,10 +3584,10 @@ class FailureScope {
 
   /// Every request.
   FailureScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation, before the check of the key.
+  /// The requests of one operation. They get the failure before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -3603,10 +3603,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
-/// for an id that looks like a secret.
+/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
+/// of its rate limit. Throws GatewayError for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// The valid chat requests for this model; before the script.
+/// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
 }}  // namespace mock_gateway
@@ -7053,7 +7053,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
+  /// Whether the matchers from `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -7206,8 +7206,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
-/// applies. Thread-safe.
+/// A queue of faults. A connection takes the first one if it has reached the moment of this fault; otherwise the fault
+/// for every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7263,8 +7263,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
-  /// number of its script document; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError for 0 times. `owner` is
+  /// the number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
@@ -7364,7 +7364,7 @@ struct RequestField {
 Rows<RequestField> fields_of_messages();
 Rows<RequestField> fields_of_requests();
 const RequestField& request_field(std::string_view matcher);
-/// Ignores negated ones.
+/// Adds the models that the matcher names, except in negated conditions.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7388,7 +7388,7 @@ class HidingStubs {
     int priority;
   };
   struct Node {
-    std::size_t first;
+    std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
     /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
@@ -7398,7 +7398,7 @@ class HidingStubs {
   /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
-  void put(const std::vector<Term>& terms, int priority);
+  void insert(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
   std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term
@@ -9232,10 +9232,10 @@ class KeptProblems {
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// Whether `count` is a lower bound, perhaps 0. Only for scopes of a header without a key, after about 10,000
     /// different header fields.
     bool is_least = false;
-    /// The stubs of such problems in any scope, up to 1,000 per key.
+    /// The stubs of the dropped problems, in this scope or not; up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
@@ -9283,7 +9283,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
+  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
   std::size_t under_way = 0;
 };
 
@@ -9569,7 +9569,7 @@ bool is_refusal(const ExchangeRecord& record);
 std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
+/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 class RecordedCall {
@@ -10690,7 +10690,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object. Only for names in tables.
+  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10749,8 +10749,8 @@ struct ScriptTable {
   const ScriptRow* rows;
   std::size_t count;
   /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
-  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
-  /// member for each KEY.
+  /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
+  /// as the name of a member, each becomes a member.
   const char* rules = "";
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
@@ -10780,7 +10780,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. For types with keys or a pattern, their own readers check them.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -10834,7 +10834,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // the noted ones with a message
+  std::size_t told_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -10863,9 +10863,9 @@ const char* only_key(const ScriptNode& node, const std::vector<const char*>& key
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// The copy lives as long as the program: reports name files after their documents are gone.
+/// Returns a copy that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Without the library's name, and with names instead of C++ calls.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 /// Turns a GatewayError of `function` into a ScriptMistake at the node.
 template <class Function>
@@ -10942,7 +10942,7 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
+  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -11002,7 +11002,7 @@ ScriptType document();
 
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// In the form that a client sees.
+/// Returns the calls in the form that a client gets.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
@@ -11049,9 +11049,9 @@ std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& 
 
 namespace script_documents {
 
-/// The same, with all mistakes noted; for a document in another format, only the probable format.
+/// Like read_document(), but notes all mistakes; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Removes problems beyond the limit.
+/// Returns the text of the problems, and removes those beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
 /// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
@@ -11159,7 +11159,7 @@ void require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
-std::string too_long_a_name(const std::string& name);
+std::string name_length_error(const std::string& name);
 /// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
@@ -11193,7 +11193,7 @@ void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 }  // namespace script_values
 
-/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
+/// SetBy<&Reply::every>::apply reads a value and passes it to the setter. A setter without a parameter requires `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -19181,7 +19181,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion can break in every way possible for any reply.
+  // Throws if the fault fits no reply: it then does not fit a completion either.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -19429,7 +19429,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // Newest first: a request on a reused connection has reached both moments.
+  // The newest applies if two fit: a request on a reused connection has reached two moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -20064,7 +20064,7 @@ class Identity {
   }
 };
 
-MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
+MOCK_GATEWAY_INLINE std::uint64_t child_key(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
 
 }  // namespace hiding
 
@@ -20072,7 +20072,7 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& 
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
   if (!nodes_.empty()) search(0, terms, 0, plan.priority, found);
-  if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
+  if (!plan.at_most && plan.in_states.empty()) insert(terms, plan.priority);
   return found < added_++ ? std::make_optional(found) : std::nullopt;
 }
 
@@ -20097,16 +20097,16 @@ MOCK_GATEWAY_INLINE void HidingStubs::search(std::size_t node, const std::vector
   if (hider != here.hiders.end()) found = std::min(found, hider->number);
   if (!here.has_children) return;
   for (std::size_t term = next; term < terms.size(); ++term) {
-    const auto child = children_.find(hiding::edge(node, terms[term]));
+    const auto child = children_.find(hiding::child_key(node, terms[term]));
     if (child != children_.end()) search(child->second, terms, term + 1, priority, found);
   }
 }
 
-MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int priority) {
+MOCK_GATEWAY_INLINE void HidingStubs::insert(const std::vector<Term>& terms, int priority) {
   if (nodes_.empty()) nodes_.push_back({added_});
   std::size_t node = 0;
   for (const Term term : terms) {
-    const auto [child, is_new] = children_.try_emplace(hiding::edge(node, term), nodes_.size());
+    const auto [child, is_new] = children_.try_emplace(hiding::child_key(node, term), nodes_.size());
     nodes_[node].has_children = true;
     node = child->second;
     if (is_new) nodes_.push_back({added_});
@@ -21001,7 +21001,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing would never end with a removed stub mounted.
+    // The test may have removed a kept stub meanwhile. With a removed stub mounted, choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -21109,7 +21109,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A finished sequence with then_nothing_more() still keeps the request.
+    // A stub with then_nothing_more() refuses requests after its sequence, so later stubs do not get them.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
@@ -26484,7 +26484,7 @@ inline constexpr std::size_t most_explained = 20;
 MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // it describes the present state
+  near.passed_over.clear();  // it is about the stub now, not at the time of the request
   return near;
 }
 
@@ -27276,7 +27276,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
-// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The records of exchanges: publication, eviction, exchanges under way, errors such as "exchange 3 was evicted …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
@@ -27303,26 +27303,26 @@ MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const wire::Headers& headers) {
+MOCK_GATEWAY_INLINE std::size_t heap_of(const wire::Headers& headers) {
   std::size_t total = 0;
-  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
+  for (const wire::Header& header : headers) total += sizeof header + heap_of(header.name) + heap_of(header.value);
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
-  std::size_t total = held(fault.bytes());
+MOCK_GATEWAY_INLINE std::size_t heap_of(const ConnectionFault& fault) {
+  std::size_t total = heap_of(fault.bytes());
   if (const std::optional<Failure>& failure = fault.failure()) {
-    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
-             held(failure->headers(TimePoint{})) + held(failure->content_type());
-    if (failure->raw_body()) total += held(*failure->raw_body());
+    total += heap_of(failure->code()) + heap_of(failure->message()) + heap_of(failure->type()) +
+             heap_of(failure->param()) + heap_of(failure->headers(TimePoint{})) + heap_of(failure->content_type());
+    if (failure->raw_body()) total += heap_of(*failure->raw_body());
   }
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
-  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+MOCK_GATEWAY_INLINE std::size_t heap_of(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + heap_of(near.stub.name) + heap_of(near.stub.title) + heap_of(near.passed_over);
   for (const NearMiss::Condition& condition : near.conditions)
-    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+    total += sizeof(NearMiss::Condition) + heap_of(condition.expected) + heap_of(condition.actual);
   return total;
 }
 
@@ -27340,17 +27340,17 @@ MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request)
 }  // namespace journal
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
-  using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  using journal::heap_of;
+  std::size_t total = sizeof(ExchangeRecord) + heap_of(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
-    total += held(*text);
+    total += heap_of(*text);
   for (const Finding& finding : findings)  // each has one exchange
-    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
-  if (connection_fault) total += held(*connection_fault);
-  for (const NearMiss& near : near_misses) total += held(near);
+    total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
+  if (connection_fault) total += heap_of(*connection_fault);
+  for (const NearMiss& near : near_misses) total += heap_of(near);
   own_weight = total;
 }
 
@@ -27450,7 +27450,7 @@ MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   record->weigh();
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -27467,10 +27467,10 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
-    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
-    records_.insert(after, std::move(record));
-    evict(out);
+    auto place = records_.end();  // before larger ids, which may be published before a reserved id
+    while (place != records_.begin() && (*(place - 1))->id > record->id) --place;
+    records_.insert(place, std::move(record));
+    evict(removed);
   }
   signal_->changed.notify_all();
 }
@@ -27517,9 +27517,9 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dr
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
-  std::vector<RecordedProblem> out;  // freed after the lock
+  std::vector<RecordedProblem> removed;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out = problems_.clear();
+  removed = problems_.clear();
   ++epoch_;
 }
 
@@ -27553,9 +27553,9 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep keeps its whole log, regardless of size.
+  // The log of an exchange under Gateway::sweep() is kept whole and does not count towards the byte limit.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -27567,12 +27567,12 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();
-      out.push_back(std::move(*found));
+      removed.push_back(std::move(*found));
       records_.erase(found);
     } else if (found != records_.end()) {
       record.answer_weight = answer;
       bytes_ += answer;
-      evict(out);
+      evict(removed);
     }
   }
   signal_->changed.notify_all();
@@ -27594,10 +27594,10 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::clear() {
-  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    out.swap(records_);
+    removed.swap(records_);
     hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
@@ -27630,7 +27630,7 @@ MOCK_GATEWAY_INLINE JournalState::Changes JournalState::changes_since(std::uint6
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     changes.number = added_;
     changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most are the last records; evicted ones are missing.
+    // Searches from the newest id, where most new records are. The search ends early unless some were evicted.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
@@ -27905,7 +27905,7 @@ MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& j
   return found;
 }
 
-/// Returns scheme, host and port in lower case. The names of this machine are equal: localhost, 127.0.0.1, [::1].
+/// Returns scheme, host and port in lower case. Treats localhost, 127.0.0.1 and [::1] as equal.
 MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
   const std::size_t host = server.find("//") + 2;
@@ -28025,7 +28025,7 @@ MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
+/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -28044,7 +28044,7 @@ MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A successful call is over, so the next one is from a parallel call.
+    // The success ended the first call, so a request right after it belongs to a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
@@ -28059,10 +28059,10 @@ MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
-/// during an earlier one, or within a burst.
-MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // for each run
+/// Returns for each request whether its series has two simultaneous ones. A request that arrives during an earlier one,
+/// or within a burst, belongs to the same series.
+MOCK_GATEWAY_INLINE std::vector<bool> in_parallel_series(const Group& same) {
+  std::vector<bool> together;  // for each series
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -28073,9 +28073,9 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
     runs.push_back(together.size() - 1);
     until = std::max(until, under_way_until(*seen));
   }
-  std::vector<bool> company;
-  for (const std::size_t run : runs) company.push_back(together[run]);
-  return company;
+  std::vector<bool> is_parallel;
+  for (const std::size_t run : runs) is_parallel.push_back(together[run]);
+  return is_parallel;
 }
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
@@ -28102,7 +28102,7 @@ MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the header fields allow the second to be the next try after the first.
+/// Whether the second may be the next try of the first by its number or Idempotency-Key.
 MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
@@ -28262,13 +28262,13 @@ class EqualRequests {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke may be continued by the next.
+      // The next numbered try may retry a try that did not complete.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
-    const std::vector<bool> company = in_company(same_);
+    const std::vector<bool> is_parallel = in_parallel_series(same_);
     for (std::size_t i = 1; i < same_.size(); ++i) {
-      if (!company[i]) judge_lone_at(i);
+      if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
   }
@@ -28286,7 +28286,7 @@ class EqualRequests {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
+    // It may retry any of several calls, so it is wrong only if it is wrong after each of them.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -28308,7 +28308,7 @@ class EqualRequests {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // A call that a retry continues later was still under way; one that was continued before is over.
+    // The second is a retry itself, or a retry continues the first, or judge_retry_at() has judged the pair.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
@@ -28429,7 +28429,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
     // The asynchronous client of an SDK is not a different service.
     if (word.substr(0, 5) == "async") word.remove_prefix(5);
     if (is_version(word)) continue;
-    // Nor is another version.
+    // Another version is not a different service either.
     for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
       if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
     if (!word.empty()) names.emplace(word);
@@ -34067,8 +34067,7 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
-/// there is no such part.
+/// Returns a part that JSON text cannot represent, such as invalid UTF-8. Its message is empty if there is none.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -34128,7 +34127,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; of several keys, the first
+  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -34157,9 +34156,9 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// A stub with the JSON of a mounted one is that stub.
+/// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -34192,7 +34191,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, because a conflict of keys must leave everything unchanged.
+  // Keys come first: if they conflict, nothing else has been changed.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -34763,7 +34762,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Empty for a regular file.
+/// Returns the name of the kind; empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -34886,7 +34885,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, to copy the options once instead of once per model.
+/// The models of the options, changed in place: the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -34988,7 +34987,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as for models
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as in ModelList
 }
 
 MOCK_GATEWAY_INLINE ScriptType origins() {
@@ -35636,7 +35635,7 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// The name may be misspelled.
+/// Whether the name is that of a secret, possibly misspelled.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -35651,12 +35650,12 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may consist of digits.
+  // A secret may consist of digits, so the text must not show the number.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// Names that users of other test doubles and of the API use for keys of scripts.
+/// A name from other test doubles or from the API, and the script key that its user probably means.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -35693,7 +35692,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Null if there is none.
+/// Returns the known name that was probably meant; null if there is none.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -35722,7 +35721,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes
+  constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -35790,7 +35789,7 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function name are irrelevant for a key.
+  // The error already names the key, so it needs no class or function.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -35818,7 +35817,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Skips comments too; at most to the end.
+/// Returns the position after white space and comments, at most the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -35832,7 +35831,7 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// The text may be invalid JSON, with wrong or missing quotation marks.
+/// Returns for each byte whether it belongs to a secret. The text may be invalid JSON, with wrong or missing quotes.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -35858,7 +35857,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
+  constexpr std::size_t reach = 1000;  // a secret or its name may begin this many bytes before the part
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
@@ -36099,7 +36098,7 @@ struct KnownNames {
   }
 };
 
-/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
+/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -36161,7 +36160,7 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its states not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
@@ -36317,7 +36316,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // A failure forced for it is answered, and may be intended.
+  // A failure for an unknown operation is answered, so it is a mistake only if it looks like a known one.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so " +
@@ -36483,10 +36482,10 @@ MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, 
   reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
-// The keys for the kind of a reply, which its own reader checks.
+// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
 
-inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
-                                              "scenario", "default", "ask"};
+inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                                  "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
 inline constexpr ScriptRow raw_reply_rows[] = {
@@ -36503,7 +36502,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes unchanged", nullptr},
-    {"event", &text, "an event without data: its lines", nullptr},
+    {"event", &text, "the lines of an event without data", nullptr},
     {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
@@ -36515,7 +36514,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// None of the keys that only apply to completions.
+/// Excludes the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -36587,17 +36586,17 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-MOCK_GATEWAY_INLINE Reply silent_reply() {
+MOCK_GATEWAY_INLINE Reply empty_reply() {
   ReplyData data;
   data.choices.emplace_back();
   return Reply(std::move(data));
 }
 
 MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = silent_reply();
-  int texts = 0;
-  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
+  Reply reply = empty_reply();
+  int content_keys = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) content_keys += node.find(key) ? 1 : 0;
+  if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -36668,7 +36667,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// For a completion, the first key with content. Empty if there is none.
+/// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
   for (const char* key : content_kinds) {
@@ -36682,11 +36681,11 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
 [[noreturn]] MOCK_GATEWAY_INLINE void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
-  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  for (const char* key : exclusive_kinds) all += (key == exclusive_kinds[0] ? "" : ", ") + std::string(key);
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Before other setters apply.
+/// Returns the reply without the settings that apply to every kind.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -36724,7 +36723,7 @@ MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view 
 }  // namespace script_types
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = script_types::silent_reply();
+  Reply reply = script_types::empty_reply();
   script_types::set_tool_calls(reader, node, &reply);
   std::vector<wire::ToolCall> calls;
   for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
@@ -36976,7 +36975,7 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
     if (machine.empty()) script_reading::fail(node, "a state machine needs a name");
-    const std::string problem = script_values::too_long_a_name(machine);
+    const std::string problem = script_values::name_length_error(machine);
     if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
     states.push_back({machine, script_values::name_of(node.member(machine, state))});
   }
@@ -37521,14 +37520,14 @@ MOCK_GATEWAY_INLINE const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
-MOCK_GATEWAY_INLINE std::string too_long_a_name(const std::string& name) {
+MOCK_GATEWAY_INLINE std::string name_length_error(const std::string& name) {
   return name.size() <= most_bytes_of_name ? ""
                                            : "a name has at most " + std::to_string(most_bytes_of_name) +
                                                  " bytes, and this one has " + std::to_string(name.size());
 }
 
 MOCK_GATEWAY_INLINE const std::string& name_of(const ScriptNode& node) {
-  const std::string problem = too_long_a_name(text_of(node));
+  const std::string problem = name_length_error(text_of(node));
   if (!problem.empty()) script_reading::fail(node, problem);
   return text_of(node);
 }
@@ -38525,18 +38524,18 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  33504    gateway/sweep.cpp
 //  33905    document/scenario_files.cpp
 //  34043    document/script_document.cpp
-//  34434    document/script_faults.cpp
-//  34720    document/script_files.cpp
-//  34864    document/script_gateway.cpp
-//  35167    document/script_matchers.cpp
-//  35459    document/script_objects.cpp
-//  35619    document/script_reader.cpp
-//  36067    document/script_references.cpp
-//  36383    document/script_replies.cpp
-//  36767    document/script_schema.cpp
-//  36894    document/script_sections.cpp
-//  37436    document/script_values.cpp
-//  37824  Adapters
-//  37841    adapters/catch2.hpp
-//  37995    adapters/doctest.hpp
-//  38155    adapters/gtest.hpp
+//  34433    document/script_faults.cpp
+//  34719    document/script_files.cpp
+//  34863    document/script_gateway.cpp
+//  35166    document/script_matchers.cpp
+//  35458    document/script_objects.cpp
+//  35618    document/script_reader.cpp
+//  36066    document/script_references.cpp
+//  36382    document/script_replies.cpp
+//  36766    document/script_schema.cpp
+//  36893    document/script_sections.cpp
+//  37435    document/script_values.cpp
+//  37823  Adapters
+//  37840    adapters/catch2.hpp
+//  37994    adapters/doctest.hpp
+//  38154    adapters/gtest.hpp

@@ -100,7 +100,7 @@ ControlError ControlRequest::invalid(const std::string& pointer, const std::stri
 }
 
 void ControlRequest::require_name(const std::string& pointer, const std::string& name) const {
-  const std::string problem = internal::too_long_a_name(name);
+  const std::string problem = internal::name_length_error(name);
   if (problem.empty()) return;
   throw pointer.empty() ? ControlError(400, "invalid_request", problem) : invalid(pointer, problem);
 }

@@ -12,7 +12,7 @@
 
 namespace mock_gateway {
 
-/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
+/// The gateway's JSON type. Objects keep the order of their keys. Converts from initializer lists and nlohmann::json.
 using Json = nlohmann::ordered_json;
 
 }  // namespace mock_gateway

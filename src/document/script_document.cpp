@@ -47,8 +47,7 @@ std::string text_of(std::vector<ScriptProblem>& problems, const std::string& hea
   return text;
 }
 
-/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
-/// there is no such part.
+/// Returns a part that JSON text cannot represent, such as invalid UTF-8. Its message is empty if there is none.
 ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -108,7 +107,7 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; of several keys, the first
+  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -137,9 +136,9 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
   faults.set_places(places);
 }
 
-/// A stub with the JSON of a mounted one is that stub.
+/// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -172,7 +171,7 @@ void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& stat
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, because a conflict of keys must leave everything unchanged.
+  // Keys come first: if they conflict, nothing else has been changed.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);

@@ -54,7 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
-/// Empty for a regular file.
+/// Returns the name of the kind; empty for a regular file.
 std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";

@@ -35,7 +35,7 @@ ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, to copy the options once instead of once per model.
+/// The models of the options, changed in place: the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -137,7 +137,7 @@ void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* targ
 void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as for models
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as in ModelList
 }
 
 ScriptType origins() {

@@ -31,7 +31,7 @@ std::string kind_of(const Json& value) {
 
 void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// The name may be misspelled.
+/// Whether the name is that of a secret, possibly misspelled.
 bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -46,12 +46,12 @@ bool names_secret(std::string_view name) {
 }
 
 void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may consist of digits.
+  // A secret may consist of digits, so the text must not show the number.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// Names that users of other test doubles and of the API use for keys of scripts.
+/// A name from other test doubles or from the API, and the script key that its user probably means.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -88,7 +88,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Null if there is none.
+/// Returns the known name that was probably meant; null if there is none.
 const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -117,7 +117,7 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes
+  constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -185,7 +185,7 @@ bool is_remark(const std::string& key) { return key == "comment" || key == "$sch
 std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function name are irrelevant for a key.
+  // The error already names the key, so it needs no class or function.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -213,7 +213,7 @@ const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Skips comments too; at most to the end.
+/// Returns the position after white space and comments, at most the end.
 std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -227,7 +227,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   }
 }
 
-/// The text may be invalid JSON, with wrong or missing quotation marks.
+/// Returns for each byte whether it belongs to a secret. The text may be invalid JSON, with wrong or missing quotes.
 std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -253,7 +253,7 @@ std::vector<bool> secret_bytes(std::string_view text) {
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
 std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
+  constexpr std::size_t reach = 1000;  // a secret or its name may begin this many bytes before the part
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);

@@ -32,7 +32,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object. Only for names in tables.
+  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -91,8 +91,8 @@ struct ScriptTable {
   const ScriptRow* rows;
   std::size_t count;
   /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
-  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
-  /// member for each KEY.
+  /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
+  /// as the name of a member, each becomes a member.
   const char* rules = "";
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
@@ -122,7 +122,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. For types with keys or a pattern, their own readers check them.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -176,7 +176,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // the noted ones with a message
+  std::size_t told_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -205,9 +205,9 @@ const char* only_key(const ScriptNode& node, const std::vector<const char*>& key
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// The copy lives as long as the program: reports name files after their documents are gone.
+/// Returns a copy that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Without the library's name, and with names instead of C++ calls.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 /// Turns a GatewayError of `function` into a ScriptMistake at the node.
 template <class Function>

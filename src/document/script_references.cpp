@@ -46,7 +46,7 @@ struct KnownNames {
   }
 };
 
-/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
+/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
 std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -108,7 +108,7 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its states not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
@@ -264,7 +264,7 @@ std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan,
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // A failure forced for it is answered, and may be intended.
+  // A failure for an unknown operation is answered, so it is a mistake only if it looks like a known one.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so " +

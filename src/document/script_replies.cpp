@@ -113,10 +113,10 @@ void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
-// The keys for the kind of a reply, which its own reader checks.
+// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
 
-inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
-                                              "scenario", "default", "ask"};
+inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                                  "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
 inline constexpr ScriptRow raw_reply_rows[] = {
@@ -133,7 +133,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes unchanged", nullptr},
-    {"event", &text, "an event without data: its lines", nullptr},
+    {"event", &text, "the lines of an event without data", nullptr},
     {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
@@ -145,7 +145,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// None of the keys that only apply to completions.
+/// Excludes the keys that only apply to completions.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -217,17 +217,17 @@ inline constexpr ScriptTable reply_table{
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-Reply silent_reply() {
+Reply empty_reply() {
   ReplyData data;
   data.choices.emplace_back();
   return Reply(std::move(data));
 }
 
 Reply completion(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = silent_reply();
-  int texts = 0;
-  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
+  Reply reply = empty_reply();
+  int content_keys = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) content_keys += node.find(key) ? 1 : 0;
+  if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -298,7 +298,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// For a completion, the first key with content. Empty if there is none.
+/// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
   const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
   for (const char* key : content_kinds) {
@@ -312,11 +312,11 @@ std::string_view kind_of(const ScriptNode& node) {
 [[noreturn]] void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
-  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  for (const char* key : exclusive_kinds) all += (key == exclusive_kinds[0] ? "" : ", ") + std::string(key);
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Before other setters apply.
+/// Returns the reply without the settings that apply to every kind.
 Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -354,7 +354,7 @@ void require_alone(const ScriptNode& node, std::string_view kind) {
 }  // namespace script_types
 
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
-  Reply reply = script_types::silent_reply();
+  Reply reply = script_types::empty_reply();
   script_types::set_tool_calls(reader, node, &reply);
   std::vector<wire::ToolCall> calls;
   for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)

@@ -98,7 +98,7 @@ std::vector<MachineState> read_states(const ScriptNode& node) {
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
     if (machine.empty()) script_reading::fail(node, "a state machine needs a name");
-    const std::string problem = script_values::too_long_a_name(machine);
+    const std::string problem = script_values::name_length_error(machine);
     if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
     states.push_back({machine, script_values::name_of(node.member(machine, state))});
   }

@@ -86,7 +86,7 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
+  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -146,7 +146,7 @@ ScriptType document();
 
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// In the form that a client sees.
+/// Returns the calls in the form that a client gets.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
@@ -193,9 +193,9 @@ std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& 
 
 namespace script_documents {
 
-/// The same, with all mistakes noted; for a document in another format, only the probable format.
+/// Like read_document(), but notes all mistakes; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Removes problems beyond the limit.
+/// Returns the text of the problems, and removes those beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
 /// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);

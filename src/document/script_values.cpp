@@ -97,14 +97,14 @@ const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
-std::string too_long_a_name(const std::string& name) {
+std::string name_length_error(const std::string& name) {
   return name.size() <= most_bytes_of_name ? ""
                                            : "a name has at most " + std::to_string(most_bytes_of_name) +
                                                  " bytes, and this one has " + std::to_string(name.size());
 }
 
 const std::string& name_of(const ScriptNode& node) {
-  const std::string problem = too_long_a_name(text_of(node));
+  const std::string problem = name_length_error(text_of(node));
   if (!problem.empty()) script_reading::fail(node, problem);
   return text_of(node);
 }

@@ -119,7 +119,7 @@ void require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
-std::string too_long_a_name(const std::string& name);
+std::string name_length_error(const std::string& name);
 /// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
@@ -153,7 +153,7 @@ void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 }  // namespace script_values
 
-/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
+/// SetBy<&Reply::every>::apply reads a value and passes it to the setter. A setter without a parameter requires `true`.
 template <auto Setter>
 struct SetBy;
 

@@ -51,7 +51,7 @@ bool is_refusal(const ExchangeRecord& record);
 std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
+/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 class RecordedCall {

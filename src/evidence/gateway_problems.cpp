@@ -33,7 +33,7 @@ inline constexpr std::size_t most_explained = 20;
 NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // it describes the present state
+  near.passed_over.clear();  // it is about the stub now, not at the time of the request
   return near;
 }
 

@@ -33,10 +33,10 @@ class KeptProblems {
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// Whether `count` is a lower bound, perhaps 0. Only for scopes of a header without a key, after about 10,000
     /// different header fields.
     bool is_least = false;
-    /// The stubs of such problems in any scope, up to 1,000 per key.
+    /// The stubs of the dropped problems, in this scope or not; up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 

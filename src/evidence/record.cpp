@@ -1,4 +1,4 @@
-// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The records of exchanges: publication, eviction, exchanges under way, errors such as "exchange 3 was evicted …".
 
 #include "record.hpp"
 
@@ -38,26 +38,26 @@ std::size_t held(const std::string& text) {
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
 
-std::size_t held(const wire::Headers& headers) {
+std::size_t heap_of(const wire::Headers& headers) {
   std::size_t total = 0;
-  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
+  for (const wire::Header& header : headers) total += sizeof header + heap_of(header.name) + heap_of(header.value);
   return total;
 }
 
-std::size_t held(const ConnectionFault& fault) {
-  std::size_t total = held(fault.bytes());
+std::size_t heap_of(const ConnectionFault& fault) {
+  std::size_t total = heap_of(fault.bytes());
   if (const std::optional<Failure>& failure = fault.failure()) {
-    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
-             held(failure->headers(TimePoint{})) + held(failure->content_type());
-    if (failure->raw_body()) total += held(*failure->raw_body());
+    total += heap_of(failure->code()) + heap_of(failure->message()) + heap_of(failure->type()) +
+             heap_of(failure->param()) + heap_of(failure->headers(TimePoint{})) + heap_of(failure->content_type());
+    if (failure->raw_body()) total += heap_of(*failure->raw_body());
   }
   return total;
 }
 
-std::size_t held(const NearMiss& near) {
-  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+std::size_t heap_of(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + heap_of(near.stub.name) + heap_of(near.stub.title) + heap_of(near.passed_over);
   for (const NearMiss::Condition& condition : near.conditions)
-    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+    total += sizeof(NearMiss::Condition) + heap_of(condition.expected) + heap_of(condition.actual);
   return total;
 }
 
@@ -75,17 +75,17 @@ ReceivedRequest without_body(const ReceivedRequest& request) {
 }  // namespace journal
 
 void ExchangeRecord::weigh() {
-  using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  using journal::heap_of;
+  std::size_t total = sizeof(ExchangeRecord) + heap_of(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
-    total += held(*text);
+    total += heap_of(*text);
   for (const Finding& finding : findings)  // each has one exchange
-    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
-  if (connection_fault) total += held(*connection_fault);
-  for (const NearMiss& near : near_misses) total += held(near);
+    total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
+  if (connection_fault) total += heap_of(*connection_fault);
+  for (const NearMiss& near : near_misses) total += heap_of(near);
   own_weight = total;
 }
 
@@ -185,7 +185,7 @@ void JournalState::settle_reserved(ExchangeRecord& record) {
 }
 
 void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   record->weigh();
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -202,10 +202,10 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
-    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
-    records_.insert(after, std::move(record));
-    evict(out);
+    auto place = records_.end();  // before larger ids, which may be published before a reserved id
+    while (place != records_.begin() && (*(place - 1))->id > record->id) --place;
+    records_.insert(place, std::move(record));
+    evict(removed);
   }
   signal_->changed.notify_all();
 }
@@ -252,9 +252,9 @@ std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestS
 }
 
 void JournalState::forget_problems() {
-  std::vector<RecordedProblem> out;  // freed after the lock
+  std::vector<RecordedProblem> removed;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out = problems_.clear();
+  removed = problems_.clear();
   ++epoch_;
 }
 
@@ -288,9 +288,9 @@ std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep keeps its whole log, regardless of size.
+  // The log of an exchange under Gateway::sweep() is kept whole and does not count towards the byte limit.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -302,12 +302,12 @@ void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint 
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();
-      out.push_back(std::move(*found));
+      removed.push_back(std::move(*found));
       records_.erase(found);
     } else if (found != records_.end()) {
       record.answer_weight = answer;
       bytes_ += answer;
-      evict(out);
+      evict(removed);
     }
   }
   signal_->changed.notify_all();
@@ -329,10 +329,10 @@ std::size_t JournalState::evicted() const {
 }
 
 void JournalState::clear() {
-  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> removed;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    out.swap(records_);
+    removed.swap(records_);
     hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
@@ -365,7 +365,7 @@ JournalState::Changes JournalState::changes_since(std::uint64_t number) const {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     changes.number = added_;
     changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most are the last records; evicted ones are missing.
+    // Searches from the newest id, where most new records are. The search ends early unless some were evicted.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;

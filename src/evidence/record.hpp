@@ -36,7 +36,7 @@ namespace mock_gateway::detail {
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
+  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
   std::size_t under_way = 0;
 };
 

@@ -43,7 +43,7 @@ std::vector<Records> records_of_others(const JournalState& journal) {
   return found;
 }
 
-/// Returns scheme, host and port in lower case. The names of this machine are equal: localhost, 127.0.0.1, [::1].
+/// Returns scheme, host and port in lower case. Treats localhost, 127.0.0.1 and [::1] as equal.
 std::string server_of(std::string_view url) {
   std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
   const std::size_t host = server.find("//") + 2;

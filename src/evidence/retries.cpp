@@ -62,7 +62,7 @@ bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
+/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -81,7 +81,7 @@ bool asked_in_parallel(const Group& same) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A successful call is over, so the next one is from a parallel call.
+    // The success ended the first call, so a request right after it belongs to a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
@@ -96,10 +96,10 @@ RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
-/// during an earlier one, or within a burst.
-std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // for each run
+/// Returns for each request whether its series has two simultaneous ones. A request that arrives during an earlier one,
+/// or within a burst, belongs to the same series.
+std::vector<bool> in_parallel_series(const Group& same) {
+  std::vector<bool> together;  // for each series
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -110,9 +110,9 @@ std::vector<bool> in_company(const Group& same) {
     runs.push_back(together.size() - 1);
     until = std::max(until, under_way_until(*seen));
   }
-  std::vector<bool> company;
-  for (const std::size_t run : runs) company.push_back(together[run]);
-  return company;
+  std::vector<bool> is_parallel;
+  for (const std::size_t run : runs) is_parallel.push_back(together[run]);
+  return is_parallel;
 }
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the header fields allow the second to be the next try after the first.
+/// Whether the second may be the next try of the first by its number or Idempotency-Key.
 bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
@@ -299,13 +299,13 @@ class EqualRequests {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke may be continued by the next.
+      // The next numbered try may retry a try that did not complete.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
-    const std::vector<bool> company = in_company(same_);
+    const std::vector<bool> is_parallel = in_parallel_series(same_);
     for (std::size_t i = 1; i < same_.size(); ++i) {
-      if (!company[i]) judge_lone_at(i);
+      if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
   }
@@ -323,7 +323,7 @@ class EqualRequests {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
+    // It may retry any of several calls, so it is wrong only if it is wrong after each of them.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -345,7 +345,7 @@ class EqualRequests {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // A call that a retry continues later was still under way; one that was continued before is over.
+    // The second is a retry itself, or a retry continues the first, or judge_retry_at() has judged the pair.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));

@@ -105,7 +105,7 @@ std::set<std::string> products(std::string_view user_agent) {
     // The asynchronous client of an SDK is not a different service.
     if (word.substr(0, 5) == "async") word.remove_prefix(5);
     if (is_version(word)) continue;
-    // Nor is another version.
+    // Another version is not a different service either.
     for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
       if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
     if (!word.empty()) names.emplace(word);

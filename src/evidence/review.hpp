@@ -63,28 +63,28 @@ class ReportedProblems;
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.
 ///
-/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
-/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
-/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
-/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
-/// numbered retry continues the earlier one later.
+/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
+/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`; otherwise it is the same as for a retry.
+/// A request is not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms
+/// apart), or if a numbered retry continues the earlier one later.
 ///
 /// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
 /// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
 /// out.
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
-/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
-/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
-/// passed as lay between the answer and the date. If an answer has several different fields of one name
-/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
-/// if any x-should-retry is `true`.
+/// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
+/// soon as the gateway's clock shows the date, or the system clock, with which clients compare it, or the real time
+/// since the answer is as long as the time from the answer to the date. If an answer has several different fields of
+/// one name (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is
+/// allowed if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Moving copies: a review without its findings would be true.
+  // A move copies: a moved-from review without its findings would convert to true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();

@@ -31,7 +31,7 @@ struct Problem {
     answer_failed,
     /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
+    /// A reply ended before a hold, before the byte of split_write(), or before a chunk with extra fields.
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
@@ -74,7 +74,7 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Moving copies: a result without its problems would be true.
+  // A move copies: a moved-from result without its problems would convert to true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
@@ -83,11 +83,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
-  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
-  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
-  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
-  /// at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. They are about the effects of chaos, and up to ten
+  /// connections struck by a fault. Up to ten exchanges have a line if they had a scripted fault, a failure or an
+  /// unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual dialect). Stubs that
+  /// were never called or always hidden by other stubs have one, except the catalogue's, and exchanges that wait as
+  /// scripted; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -102,7 +102,7 @@ class [[nodiscard]] Verification {
 
  private:
   friend struct detail::Access;
-  /// `identities` are the names of the problems in `reported`.
+  /// Reading the problems adds their `identities` to `reported`, which suppresses their report by the destructor.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);

@@ -23,7 +23,7 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, tokens that its usage does not need are returned; for a failure, all of them. Without
+/// Before the answer ends, the key gets back what it took beyond the answer's usage; for a failure, everything. Without
 /// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
 /// the gateway (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
@@ -42,7 +42,7 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is left out for fewer than 16 characters.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
@@ -94,7 +94,7 @@ struct KeyValues {
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 

@@ -18,7 +18,7 @@ class Failure {
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
   /// `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   Failure(const Failure&) = default;
   Failure& operator=(const Failure&) = default;
 

@@ -81,7 +81,7 @@ Trigger at_end();
 /// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();

@@ -42,7 +42,7 @@ class HttpReply {
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 

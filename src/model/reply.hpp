@@ -34,7 +34,7 @@ class TokenLogprob {
   /// The same with these alternatives, in this order. The gateway sends the first ones, up to the request's
   /// `top_logprobs`, and adds none. The token itself is an alternative only if listed here, as in real replies.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   TokenLogprob(const TokenLogprob&) = default;
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
@@ -80,7 +80,7 @@ class TokenUsage {
 /// One element of a custom stream; see chunks(). Each is one event.
 class StreamChunk {
  public:
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 

@@ -19,7 +19,7 @@ struct DialectRow;
 /// are not affected.
 class SseDialect {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
+  // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
   SseDialect();
   SseDialect(const SseDialect&);
   SseDialect& operator=(const SseDialect&);

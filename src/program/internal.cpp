@@ -152,7 +152,7 @@ std::optional<Duration> duration_from(const std::string& text) {
   }
 }
 
-std::string too_long_a_name(const std::string& name) { return detail::script_values::too_long_a_name(name); }
+std::string name_length_error(const std::string& name) { return detail::script_values::name_length_error(name); }
 
 std::uint64_t id_of(const Stub& stub) { return Access::state(stub)->id(); }
 bool is_removed(const Stub& stub) { return Access::state(stub)->removed(); }

@@ -110,7 +110,7 @@ std::vector<Operation> operations_of(const LoadedScript& script);
 inline constexpr std::size_t most_problems = 20;
 std::optional<Duration> duration_from(const std::string& text);
 /// Returns the error message for a name that is too long; empty for other names.
-std::string too_long_a_name(const std::string& name);
+std::string name_length_error(const std::string& name);
 
 using Problems = std::vector<ScriptProblem>;
 using Gates = std::map<std::string, Gate>;

@@ -67,7 +67,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // Newest first: a request on a reused connection has reached both moments.
+  // The newest applies if two fit: a request on a reused connection has reached two moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }

@@ -15,8 +15,8 @@
 
 namespace mock_gateway::detail {
 
-/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
-/// applies. Thread-safe.
+/// A queue of faults. A connection takes the first one if it has reached the moment of this fault; otherwise the fault
+/// for every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {

@@ -22,10 +22,10 @@ class FailureScope {
 
   /// Every request.
   FailureScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation, before the check of the key.
+  /// The requests of one operation. They get the failure before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -41,10 +41,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
-/// for an id that looks like a secret.
+/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
+/// of its rate limit. Throws GatewayError for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// The valid chat requests for this model; before the script.
+/// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
 }  // namespace mock_gateway

@@ -79,7 +79,7 @@ struct RequestField {
 Rows<RequestField> fields_of_messages();
 Rows<RequestField> fields_of_requests();
 const RequestField& request_field(std::string_view matcher);
-/// Ignores negated ones.
+/// Adds the models that the matcher names, except in negated conditions.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }  // namespace mock_gateway::detail

@@ -18,8 +18,8 @@ namespace mock_gateway::detail {
 /// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
-  /// number of its script document; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError for 0 times. `owner` is
+  /// the number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);

@@ -66,7 +66,7 @@ class Identity {
   }
 };
 
-std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
+std::uint64_t child_key(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
 
 }  // namespace hiding
 
@@ -74,7 +74,7 @@ std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
   if (!nodes_.empty()) search(0, terms, 0, plan.priority, found);
-  if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
+  if (!plan.at_most && plan.in_states.empty()) insert(terms, plan.priority);
   return found < added_++ ? std::make_optional(found) : std::nullopt;
 }
 
@@ -99,16 +99,16 @@ void HidingStubs::search(std::size_t node, const std::vector<Term>& terms, std::
   if (hider != here.hiders.end()) found = std::min(found, hider->number);
   if (!here.has_children) return;
   for (std::size_t term = next; term < terms.size(); ++term) {
-    const auto child = children_.find(hiding::edge(node, terms[term]));
+    const auto child = children_.find(hiding::child_key(node, terms[term]));
     if (child != children_.end()) search(child->second, terms, term + 1, priority, found);
   }
 }
 
-void HidingStubs::put(const std::vector<Term>& terms, int priority) {
+void HidingStubs::insert(const std::vector<Term>& terms, int priority) {
   if (nodes_.empty()) nodes_.push_back({added_});
   std::size_t node = 0;
   for (const Term term : terms) {
-    const auto [child, is_new] = children_.try_emplace(hiding::edge(node, term), nodes_.size());
+    const auto [child, is_new] = children_.try_emplace(hiding::child_key(node, term), nodes_.size());
     nodes_[node].has_children = true;
     node = child->second;
     if (is_new) nodes_.push_back({added_});

@@ -27,7 +27,7 @@ class HidingStubs {
     int priority;
   };
   struct Node {
-    std::size_t first;
+    std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
     /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
@@ -37,7 +37,7 @@ class HidingStubs {
   /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
-  void put(const std::vector<Term>& terms, int priority);
+  void insert(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
   std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term

@@ -44,7 +44,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// In the stub's order; nested ones follow theirs.
+  /// In the stub's order. Nested conditions follow the condition that contains them.
   std::vector<Condition> conditions{};
 };
 

@@ -20,7 +20,7 @@ class RequestScope {
  public:
   /// All requests.
   RequestScope() = default;
-  // Moving copies, so that the moved-from value stays valid.
+  // A move copies, so that the moved-from value stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
   /// The requests with this key, by id or description: `review(mine.id)`. Throws GatewayError for a secret.

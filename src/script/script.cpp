@@ -156,7 +156,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing would never end with a removed stub mounted.
+    // The test may have removed a kept stub meanwhile. With a removed stub mounted, choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -264,7 +264,7 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A finished sequence with then_nothing_more() still keeps the request.
+    // A stub with then_nothing_more() refuses requests after its sequence, so later stubs do not get them.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);

@@ -242,7 +242,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
+  /// Whether the matchers from `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex

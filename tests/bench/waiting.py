@@ -25,7 +25,7 @@ import urllib.parse
 KEY = "sk-waiting-0123456789abcdef"
 MOST_SHARE = 5.0
 MOST_MS = 2.0
-# More than a client without reads receives, and less than the system buffers.
+# More bytes than reach a client that reads nothing, and fewer than the system buffers for sending.
 SMALL = "x" * 8000
 REPLIES = {
     "stalled": {"text": "one two", "faults": [{"after_tokens": 1, "effect": "stall"}]},

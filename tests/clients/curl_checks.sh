@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 
-# The gateways run while a writer has this pipe open: at the latest until this script ends.
+# The gateways run until every writer has closed this pipe, at the latest when this script ends.
 mkfifo "$work/alive"
 exec {alive}<>"$work/alive"
 pids=()
@@ -128,18 +128,18 @@ check 'an unknown path is 404' "$(status)" 404
 check_matches 'an unknown path has a code' "$body" '^\{"error":\{"code":"unknown_path","message":"([^"\\]|\\.)+","type":"error"\}\}$'
 ask --dump-header "$work/head" "$base/chat/completions" "${auth[@]}" >/dev/null
 check 'a wrong method is 405' "$(status)" 405
-check_matches 'a wrong method is told the right one' "$(tr -d '\r' <"$work/head")" 'Allow: POST'
+check_matches 'the answer to a wrong method names the right one' "$(tr -d '\r' <"$work/head")" 'Allow: POST'
 
 body=$(ask "$base/chat/completions" "${auth[@]}" --data "$question")
 check 'curl --data without a content type is understood' "$(status)" 200
-check_matches 'and answered' "$body" '"content":"Paris\."'
+check_matches 'curl --data without a content type is answered' "$body" '"content":"Paris\."'
 body=$(ask "$base/chat/completions" "${auth[@]}" --header 'Content-Type:' --data "$question")
 check 'no content type is understood' "$(status)" 200
 body=$(ask "$base/chat/completions" "${auth[@]}" --header 'Content-Type: application/xml' --data "$question")
 check 'another content type is 415' "$(status)" 415
 body=$(ask "$base/chat/completions" "${auth[@]}" "${json[@]}" --data '{"model":')
 check 'half a body is 400' "$(status)" 400
-check_matches 'half a body is named' "$body" '"code":"invalid_json"'
+check_matches 'the error for half a body names the mistake' "$body" '"code":"invalid_json"'
 
 python3 -c 'import sys
 sys.stdout.write("{\"model\":\"mock-model\",\"messages\":[{\"role\":\"user\",\"content\":\"capital of France ")
@@ -184,20 +184,20 @@ for data in "$question" "$streamed"; do ask "$base/chat/completions" "${own[@]}"
 ask "$base/models" "${own[@]}" >/dev/null
 body=$(ask "$base/chat/completions" "${own[@]}" --retry 2 --data "$failing")
 check_matches 'curl --retry gets through a 429' "$body" '"content":"Now\."'
-check 'curl comes out of a review clean' "$(review "$id")" "clean: 5 exchanges with key \"$id\" judged"
+check 'the review of curl --retry is clean' "$(review "$id")" "clean: 5 exchanges with key \"$id\" judged"
 
 scope=$(new_scope)
 id=$(field id <<<"$scope")
 own=(--header "Authorization: Bearer $(field api_key <<<"$scope")" "${json[@]}")
 fail_once "$id" 60s
 for _ in 1 2; do ask "$base/chat/completions" "${own[@]}" --data "$failing" >/dev/null; done
-check_matches 'a loop around curl that does not wait is told so' "$(review "$id")" \
+check_matches 'a loop around curl that does not wait gets a finding' "$(review "$id")" \
   '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): retried after 0(\.[0-9]+)? s, but Retry-After was 60 s\.'
 
 exec {alive}>&-
 for pid in "${pids[@]}"; do
   wait "$pid" && ended=0 || ended=$?
-  check 'a gateway has survived it all and ends well' "$ended" 0
+  check 'each gateway still runs at the end and exits with 0' "$ended" 0
 done
 
 if (($# > 0)); then

@@ -116,7 +116,7 @@ TEST_CASE("reasoning, text and tool arguments are cut as requested in every prof
   }
 }
 
-TEST_CASE("a refusal is cut like text, in its own field or after the text") {
+TEST_CASE("a refusal is cut like text, alone and after text, in every profile") {
   for (const Profile profile : all_profiles) {
     const Reply reply = refusal("No, no.");
     Gateway gateway{Options{}.profile(profile)};
@@ -161,7 +161,7 @@ TEST_CASE("max_tokens, stop and usage count tokens, however the reply is cut") {
   CHECK(said(Http(gateway).stream()) == Strings{"one t", "wo three", "{", "}"});
 }
 
-TEST_CASE("after_tokens() and before_token() count deltas if a reply is cut differently") {
+TEST_CASE("in a reply that is not cut by tokens, after_tokens() and before_token() count deltas") {
   Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Reply reply = text("abcdef").chunked(by_characters());
@@ -175,7 +175,7 @@ TEST_CASE("after_tokens() and before_token() count deltas if a reply is cut diff
   CHECK(connection.receive_response().joined_text() == "abcdef");
 }
 
-TEST_CASE("logprobs come with the delta that ends their token, and joined equal those of the plain reply") {
+TEST_CASE("a token's logprobs come with the delta that ends the token, and equal those of the plain reply") {
   const Json wanted = {{"logprobs", true}, {"top_logprobs", 2}};
   for (const Profile profile : all_profiles) {
     for (const Chunking& chunking :
@@ -208,7 +208,7 @@ TEST_CASE("logprobs come with the delta that ends their token, and joined equal 
   CHECK(events[2]["choices"][0]["logprobs"]["content"].size() == 1);
 }
 
-TEST_CASE("all choices are cut in the same way, and given pieces start again for each repeated choice") {
+TEST_CASE("all choices are cut in the same way, and a repeated choice uses the same pieces") {
   Gateway gateway;
   gateway.chat().reply(choices(text("ab"), text("cde")).chunked(by_pieces({"a", "b", "cd", "e"})));
   const Response response = Http(gateway).stream({{"n", 3}});

@@ -199,9 +199,9 @@ void for_each(const Check& check) {
     for (const ClockKind clock : {ClockKind::real, ClockKind::manual, ClockKind::instant}) {
       // A wait with a deadline takes no time on the instant clock.
       if (clock == ClockKind::instant && !kind.listed.empty()) continue;
-      const std::string on = to_string(clock);
+      const std::string clock_name = to_string(clock);
       CAPTURE(kind.name);
-      CAPTURE(on);
+      CAPTURE(clock_name);
       check(kind, clock);
     }
   }
@@ -212,9 +212,9 @@ void for_each(const Check& check) {
 TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
-      Waiting on(kind, clock);
-      const Time time = time_of([&] { on.gateway.stop(); });
-      CHECK(on.has_ended());
+      Waiting waiting(kind, clock);
+      const Time time = time_of([&] { waiting.gateway.stop(); });
+      CHECK(waiting.has_ended());
       return time;
     });
   });
@@ -223,13 +223,13 @@ TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
 TEST_CASE("every wait ends within 20 ms of its client's reset") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
-      Waiting on(kind, clock);
+      Waiting waiting(kind, clock);
       const Time time = time_of([&] {
-        on.connection.abort();
-        CHECK(on.has_ended());
+        waiting.connection.abort();
+        CHECK(waiting.has_ended());
       });
-      if (on.exchange && kind.ended != Ended::by_nothing_else)
-        CHECK(on.exchange->outcome() == Outcome::Kind::client_left);
+      if (waiting.exchange && kind.ended != Ended::by_nothing_else)
+        CHECK(waiting.exchange->outcome() == Outcome::Kind::client_left);
       return time;
     });
   });
@@ -238,15 +238,16 @@ TEST_CASE("every wait ends within 20 ms of its client's reset") {
 TEST_CASE("a half-close is recorded within 20 ms and ends waits that only the client can end") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
-      Waiting on(kind, clock);
+      Waiting waiting(kind, clock);
       const Time time = time_of([&] {
-        on.connection.close();
-        CHECK((kind.closing == Closing::ends ? on.has_ended()
-                                             : static_cast<bool>(on.exchange->wait_for_client_to_leave(patience))));
+        waiting.connection.close();
+        CHECK((kind.closing == Closing::ends
+                   ? waiting.has_ended()
+                   : static_cast<bool>(waiting.exchange->wait_for_client_to_leave(patience))));
       });
       if (kind.closing == Closing::is_noted) {
-        CHECK(on.exchange->departure()->how == Departure::How::closed);
-        CHECK(on.exchange->outcome(0ms) == Outcome::Kind::pending);
+        CHECK(waiting.exchange->departure()->how == Departure::How::closed);
+        CHECK(waiting.exchange->outcome(0ms) == Outcome::Kind::pending);
       }
       return time;
     });
@@ -258,17 +259,17 @@ TEST_CASE("every wait ends within 20 ms of an advance to its deadline or the ope
     if (kind.ended == Ended::by_nothing_else) return;
     if (kind.ended == Ended::by_the_clock && clock != ClockKind::manual) return;
     check_below(limit, repeats, [&]() -> Time {
-      Waiting on(kind, clock);
+      Waiting waiting(kind, clock);
       const Time time = time_of([&] {
         if (kind.ended == Ended::by_the_clock)
-          on.clock.advance(1h);
+          waiting.clock.advance(1h);
         else
-          on.gate.open();
-        CHECK(on.has_ended());
+          waiting.gate.open();
+        CHECK(waiting.has_ended());
       });
-      CHECK(on.gateway.journal().last().outcome() == Outcome::Kind::completed);
-      CHECK((kind.streamed ? on.connection.receive_until("\r\n0\r\n\r\n").found
-                           : on.connection.receive_response().complete));
+      CHECK(waiting.gateway.journal().last().outcome() == Outcome::Kind::completed);
+      CHECK((kind.streamed ? waiting.connection.receive_until("\r\n0\r\n\r\n").found
+                           : waiting.connection.receive_response().complete));
       return time;
     });
   });
@@ -279,10 +280,10 @@ TEST_CASE("a ping comes within 20 ms of the advance to its due time") {
     if (kind.listed != "a ping" || kind.ended == Ended::by_the_clock) continue;
     CAPTURE(kind.name);
     check_below(limit, repeats, [&]() -> Time {
-      Waiting on(kind, ClockKind::manual);
+      Waiting waiting(kind, ClockKind::manual);
       return time_of([&] {
-        on.clock.advance(1h);
-        CHECK(on.connection.receive_until(": ping\n\n\r\n").found);
+        waiting.clock.advance(1h);
+        CHECK(waiting.connection.receive_until(": ping\n\n\r\n").found);
       });
     });
   }
@@ -307,7 +308,7 @@ TEST_CASE("a connection that is being read or drained ends within 20 ms of a sto
          const std::string request = Http(gateway).format_chat();
          connection.send(request.substr(0, request.size() - 1));
        }},
-      {"taking off a body that nobody reads",
+      {"draining the rest of a rejected body",
        [](Gateway& gateway, RawConnection& connection) {
          gateway.next_connection(reply_before_body(unauthorized()));
          const std::string request = Http(gateway).format_chat();
@@ -339,13 +340,13 @@ TEST_CASE("timed waits are listed by name and deadline, nearest first") {
   for (const Kind& kind : kinds()) {
     if (kind.listed.empty()) continue;
     CAPTURE(kind.name);
-    Waiting on(kind, ClockKind::manual);
-    const auto waits = on.clock.waits();
+    Waiting waiting(kind, ClockKind::manual);
+    const auto waits = waiting.clock.waits();
     REQUIRE(waits.size() == 1);
     CHECK(waits[0].name == kind.listed);
     CHECK(waits[0].deadline - ManualClock::default_start == (kind.listed == "token 2" ? 30min : 60min));
-    on.connection.abort();
-    CHECK(eventually([&] { return on.clock.waits().empty(); }));
+    waiting.connection.abort();
+    CHECK(eventually([&] { return waiting.clock.waits().empty(); }));
   }
 }
 
@@ -410,12 +411,12 @@ TEST_CASE("the guard ends a forgotten wait, and verify() reports the wait") {
     if (kind.ended == Ended::by_nothing_else) continue;
     CAPTURE(kind.name);
     check_below(50 + limit, 3, [&]() -> Time {
-      Waiting on(kind, ClockKind::manual, 50ms);
-      const Time time = time_of([&] { CHECK(on.has_ended()); });
-      const Exchange exchange = on.gateway.journal().last();
+      Waiting waiting(kind, ClockKind::manual, 50ms);
+      const Time time = time_of([&] { CHECK(waiting.has_ended()); });
+      const Exchange exchange = waiting.gateway.journal().last();
       CHECK(exchange.outcome() == Outcome::Kind::completed);
       CHECK(exchange.guard_expired());
-      const Verification verification = on.gateway.verify();
+      const Verification verification = waiting.gateway.verify();
       REQUIRE(verification.problems().size() == 1);
       CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
       return time;
@@ -470,7 +471,7 @@ TEST_CASE("on the real clock a pace continues after a gate's guard has expired")
   CHECK(time >= 40ms);
 }
 
-TEST_CASE("a blocked exchange delays an advance by one guard, not by one per deadline") {
+TEST_CASE("an advance waits for a blocked exchange until one guard expires, not until one expires per deadline") {
   check_below(50 + 2 * limit, 3, [&]() -> Time {
     std::promise<void> release;
     const std::shared_future<void> released = release.get_future().share();
@@ -611,7 +612,7 @@ TEST_CASE("a gate counts the exchanges that it holds, not an exchange that left 
   gate.open();
 }
 
-TEST_CASE("a held plain reply counts as delivered up to the gate at once") {
+TEST_CASE("a held plain reply has nothing to send before its gate, so the gate reports delivery at once") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));

@@ -28,7 +28,7 @@ def missing_for(client):
     return [name for name in NEEDED[Path(client).suffix] if not shutil.which(name)]
 
 
-def words_of(client):
+def flags_and_command(client):
     """Returns the flags and the client's command from README.md."""
     line = re.search(rf"^mock-gateway check (.*/{re.escape(client)}.*)$", PAGE, re.MULTILINE)[1]
     flags, _, command = line.partition(" -- ")
@@ -36,9 +36,9 @@ def words_of(client):
     return shlex.split(flags), [*(PYTHON if program_of == "python3" else [program_of]), str(CHECKOUT / file), *more]
 
 
-def found_in(client):
+def listed_failures(client):
     """Returns the failures of a careless client from README.md, as lines of a baseline."""
-    form = "streamed" if "--stream" in words_of(client)[0] else "plain"
+    form = "streamed" if "--stream" in flags_and_command(client)[0] else "plain"
     section = re.search(rf"^### {re.escape(client)}$(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = []
     for mark, names in re.findall(r"^\|.*?\| (.*?) \| (`.*`) \|$", section, re.MULTILINE):
@@ -49,29 +49,30 @@ def found_in(client):
 
 class Examples(unittest.TestCase):
     @staticmethod
-    def run_of(client):
-        """Runs `check` on a client. All failures but one are in a baseline, because `check` does not repeat those."""
-        flags, command = words_of(client)
+    def run_check(client):
+        """Runs `check` on a client. A baseline lists all its failures but one, because `check` retries others."""
+        flags, command = flags_and_command(client)
         if not IS_EXHAUSTIVE:
-            flags += only(*dict.fromkeys(line.split()[0] for line in found_in(client.replace("careful", "careless"))))
+            careless = client.replace("careful", "careless")
+            flags += only(*dict.fromkeys(line.split()[0] for line in listed_failures(careless)))
         with tempfile.TemporaryDirectory() as folder:
             if client.startswith("careless"):
                 known = Path(folder, "known")
-                known.write_text("".join(line + "\n" for line in found_in(client)[:-1]), encoding="utf-8")
+                known.write_text("".join(line + "\n" for line in listed_failures(client)[:-1]), encoding="utf-8")
                 flags += ["--baseline", str(known)]
             return check("--jobs", "8", *flags, of=command, timeout=LIMIT)
 
     def done(self, client):
         if missing_for(client):
             self.skipTest(f"{' and '.join(missing_for(client))} is not installed")
-        done = self.run_of(client)
+        done = self.run_check(client)
         self.assertIsNotNone(done.report, done.said)
         return done
 
     def assert_passes(self, client):
         done = self.done(client)
         if done.bad():  # a busy machine may exceed its timeouts
-            done = self.run_of(client)
+            done = self.run_check(client)
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
         counts = done.report["counts"]
         if IS_EXHAUSTIVE:
@@ -81,9 +82,9 @@ class Examples(unittest.TestCase):
 
     def assert_found(self, client):
         done = self.done(client)
-        lines = found_in(client)
+        lines = listed_failures(client)
         if done.bad() != set(lines):  # two writes may arrive in one read on a busy machine
-            done = self.run_of(client)
+            done = self.run_check(client)
         self.assertEqual(done.bad(), set(lines), done.said)
         self.assertEqual((done.code, done.report["stale"]), (1, []), done.said)
         left = {f"{cell['scenario']} {cell['form']}" for cell in done.report["cells"]

@@ -1,5 +1,5 @@
-"""Tests of --journal, which writes each exchange as a line of JSON. Also tests files and stderr lines that the system
-writes in parts.
+"""Tests of --journal, which writes each exchange as a line of JSON. Also tests that files and stderr lines are complete
+if write() accepts only a part at a time.
 
 Usage: journal_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
@@ -69,7 +69,7 @@ class Endpoint:
 
 
 def refused(*flags):
-    """Returns the output of a program that fails to start."""
+    """Returns the exit code and stderr of a program that fails to start."""
     result = subprocess.run([PROGRAM, "--port", "0", *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             timeout=TIMEOUT)
     return result.returncode, result.stderr
@@ -369,8 +369,8 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write to stdout: it has no reader"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
-    def test_lines_over_the_limit_are_dropped_without_delay(self):
-        count, batch = 12_000, 500  # more than the gateway keeps
+    def test_with_a_slow_reader_exchanges_beyond_the_queue_are_dropped_without_delay(self):
+        count, batch = 12_000, 500  # more than the queue of lines holds
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         with Replica("--quiet", stdout=writer) as replica:

@@ -74,7 +74,7 @@ class Text(Reports):
         report, _ = self.report("json", "--script", script, code="chat()", expected=0)
         self.assertEqual(json.loads(report)["verify"]["notes"][1:], [note])
 
-    def test_no_served_request_and_a_commands_own_gateways_are_both_reported(self):
+    def test_reports_that_no_request_was_served_and_that_the_command_started_gateways(self):
         started = f"""
 import subprocess
 subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until-eof"],
@@ -97,7 +97,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
                               text=True) as process:
             watchdog = threading.Timer(TIMEOUT, process.kill)
             watchdog.start()
-            # Uses a small pipe for a few of the lines, which is not read before the gateway has ended.
+            # The pipe has room for only a few lines, and the test reads it after the gateway has stopped.
             if hasattr(fcntl, "F_SETPIPE_SZ"):
                 fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
             port = int(process.stdout.readline())
@@ -143,7 +143,7 @@ class AsJson(Reports):
         done = run("--report", "json:-", command=python("chat()"))
         self.assertFalse(json.loads(done.stdout)["failed"])
 
-    def test_that_nothing_was_judged(self):
+    def test_reports_that_no_request_was_judged(self):
         text, _ = self.report("json", code="", expected=1)
         report = json.loads(text)
         self.assertEqual((report["failed"], report["judged"]), (True, 0))
@@ -279,7 +279,7 @@ class Junit(Reports):
         suites = self.suites("--without-finding", "key_in_query", code=KEY_IN_QUERY, expected=0)
         self.assertIsNotNone(suites["review"]["key_in_query"].find("skipped"))
 
-    def test_that_nothing_was_judged(self):
+    def test_reports_that_no_request_was_judged(self):
         self.assertEqual(self.failed(self.suites(code="", expected=1)), ["a request reached the gateway"])
         self.assertEqual(self.failed(self.suites("--fail-on", "never", code="", expected=0)), [])
 
@@ -361,12 +361,12 @@ class Github(Reports):
         self.assertEqual([command for command, _, _ in annotations], ["error", "notice"])
         self.assertIn("100%0A::error::, %25", annotations[0][2])
 
-    def test_that_nothing_was_judged(self):
+    def test_reports_that_no_request_was_judged(self):
         (command, _, message), _ = self.annotations(code="")
         self.assertEqual(command, "error")
         self.assertIn("judged 0 requests", message)
 
-    def test_that_nothing_was_served(self):
+    def test_reports_that_no_request_was_served(self):
         code = "request('GET', '/v1/models', Authorization='Bearer sk-nobody')"
         for flags, expected in ([], "error"), (["--allow-refused"], "warning"):
             command, _, message = next(iter(self.annotations(*flags, code=code)))
@@ -427,7 +427,7 @@ class OfServe(Reports):
             self.assertEqual(code, 0, stderr)
             self.assertTrue(stderr.endswith("mock-gateway: passed: 1 request judged\n"), stderr)
 
-    def test_requests_under_way(self):
+    def test_requests_under_way_are_counted_separately(self):
         junit = os.path.join(self.folder, "junit")
         flags = ["--first-token-ms", "60000", "--report", f"json:{self.file}", "--report", f"junit:{junit}",
                  "--report", "github", "--report", "text"]
@@ -523,7 +523,7 @@ chat()
 
     def test_cases_with_the_same_name_are_distinguished(self):
         path = self.write(b"demo.json", stubs=[])
-        with open(path, "w", encoding="utf-8") as file:  # on one line, so that their titles are equal
+        with open(path, "w", encoding="utf-8") as file:  # on one line: a title names the line and the matchers
             json.dump({"mock_gateway": 1, "stubs": [{"reply": text, "when": {"user_says": "x"}, "expect": 1}
                                                     for text in "abc"]}, file)
         run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
@@ -538,13 +538,13 @@ chat()
                     "--report", "github") as served:
             with served.send(json.dumps(OfServe.CHAT)) as connection:
                 connection.makefile("rb").read()
-            with open(path, "w", encoding="utf-8") as file:  # on one line, which each problem shows
+            with open(path, "w", encoding="utf-8") as file:  # on one line: each error quotes it, with the secret
                 json.dump({"mock_gateway": 1, "stubs": [{"repyl": "Hello."}],
                            "keys": [{"name": "billing", "secret": "local-billing-0123", "stat": "x"}]}, file)
             said = ""
             while "the previous version is still served" not in said:
                 said = served.process.stderr.readline()
-                self.assertTrue(said, "it was never told")
+                self.assertTrue(said, "the failed reload was not printed")
             code, _, stderr = served.end()
         self.assertEqual(code, 0, stderr)
         with open(self.file, encoding="utf-8") as file:
@@ -559,7 +559,7 @@ chat()
         self.assertIn("not reloaded: ", stderr)
         self.assertIn("::warning title=mock-gateway::not reloaded: ", stderr)
 
-    def test_an_annotation_at_the_line_of_the_stub(self):
+    def test_an_annotation_points_to_the_line_of_the_stub(self):
         path = self.write(b"a,b:c%.json", stubs=self.STUBS)
         done = run("--script", path, "--report", "github", command=python("chat()"))
         self.assertRegex(done.stderr, r"(?m)^::error file=\S+a%2Cb%3Ac%25\.json,line=\d+,title=unmet expectation::")

@@ -51,7 +51,7 @@ class Watchdog {
     changed_.notify_all();
     thread_.join();
   }
-  void pet() { ++steps_; }
+  void note_step() { ++steps_; }
 
  private:
   void watch() {
@@ -148,14 +148,14 @@ class Tester {
     switch (random_.below(22)) {
       case 0:
       case 1:
-      case 2: gateway_.chat().when(user_says(a_word())).reply(reply(), reply()); break;
+      case 2: gateway_.chat().when(user_says(prompt_part())).reply(reply(), reply()); break;
       case 3: stubs_.push_back(gateway_.chat().times(1 + random_.below(5)).named("limited").reply(reply())); break;
       case 4:
         if (!stubs_.empty()) stubs_[random_.below(stubs_.size())].remove();
         break;
       case 5: {
         const ScopedStub scoped = gateway_.chat().priority(2).reply(reply()).scoped();
-        say(scoped.wait_for_calls(1, 5ms));
+        print(scoped.wait_for_calls(1, 5ms));
         break;
       }
       case 6: gateway_.reset(); break;
@@ -168,18 +168,18 @@ class Tester {
       case 13: gateway_.refuse_connections(); break;
       case 14: gateway_.accept_connections(); break;
       case 15:
-      case 16: judge(); break;
-      case 17: look(); break;
-      case 18: gateway_.set_state("scenario", a_word()); break;
+      case 16: review_or_verify(); break;
+      case 17: read_journal(); break;
+      case 18: gateway_.set_state("scenario", prompt_part()); break;
       case 19: release(); break;
-      case 20: say(gateway_.journal().wait_until_idle(5ms)); break;
+      case 20: print(gateway_.journal().wait_until_idle(5ms)); break;
       default: move_clock(); break;
     }
     if (clock_) move_clock();
   }
 
  private:
-  std::string a_word() { return random_.below(2) == 0 ? "weather" : "o"; }
+  std::string prompt_part() { return random_.below(2) == 0 ? "weather" : "o"; }
 
   Reply reply() {
     Reply reply =
@@ -228,35 +228,35 @@ class Tester {
   }
 
   template <class Result>
-  void say(const Result& result) {
+  void print(const Result& result) {
     std::ostringstream out;
     out << result;
-    words_ += out.str().size();
+    printed_bytes_ += out.str().size();
   }
 
   /// Rarely calls review() or verify(), because they wait for a second while clients keep the gateway busy.
-  void judge() {
+  void review_or_verify() {
     switch (random_.below(16)) {
-      case 0: say(gateway_.review()); break;
-      case 1: say(gateway_.verify()); break;
+      case 0: print(gateway_.review()); break;
+      case 1: print(gateway_.verify()); break;
       default: break;
     }
   }
 
-  void look() {
+  void read_journal() {
     std::vector<Exchange> exchanges = gateway_.journal().all();
     if (exchanges.size() > 8) exchanges.erase(exchanges.begin(), exchanges.end() - 8);
     for (const Exchange& exchange : exchanges) {
-      words_ += exchange.summary().size() + exchange.as_curl().size() + exchange.raw().size() +
-                as_json(exchange).dump().size();
-      words_ += exchange.outcome(0ms).events + exchange.events_sent();
+      printed_bytes_ += exchange.summary().size() + exchange.as_curl().size() + exchange.raw().size() +
+                        as_json(exchange).dump().size();
+      printed_bytes_ += exchange.outcome(0ms).events + exchange.events_sent();
     }
   }
 
   void release() {
     if (gates_.empty()) return;
     Gate& gate = gates_[random_.below(gates_.size())];
-    if (random_.below(2) == 0) say(gate.wait_until_reached(2ms));
+    if (random_.below(2) == 0) print(gate.wait_until_reached(2ms));
     gate.release();
   }
 
@@ -279,11 +279,12 @@ class Tester {
   Random& random_;
   std::vector<Stub> stubs_;
   std::vector<Gate> gates_;
-  std::size_t words_ = 0;
+  std::size_t printed_bytes_ = 0;
 };
 
 /// Runs one gateway with its clients, from start to stop. Returns the number of requests.
-std::size_t live(Random& random, const std::function<bool()>& enough, Watchdog& watchdog, std::size_t& operations) {
+std::size_t run_gateway(Random& random, const std::function<bool()>& enough, Watchdog& watchdog,
+                        std::size_t& operations) {
   std::optional<ManualClock> manual;
   Options options =
       Options().verify_on_destruction(false).max_body(4096).max_head(4096).journal_limits(200, std::size_t{1} << 20);
@@ -308,7 +309,7 @@ std::size_t live(Random& random, const std::function<bool()>& enough, Watchdog& 
     for (std::size_t left = 50 + random.below(400); left > 0 && !enough(); --left) {
       tester.act();
       ++operations;
-      watchdog.pet();
+      watchdog.note_step();
       if (random.below(4) == 0) std::this_thread::sleep_for(1ms);
     }
     if (random.below(2) == 0) over = true;
@@ -341,7 +342,7 @@ int main(int argc, char** argv) {
   std::size_t operations = 0;
   std::size_t requests = 0;
   const auto enough = [&] { return operations >= most || std::chrono::steady_clock::now() >= end; };
-  for (; !enough(); ++gateways) requests += random_clients::live(random, enough, watchdog, operations);
+  for (; !enough(); ++gateways) requests += random_clients::run_gateway(random, enough, watchdog, operations);
   std::cout << "seed " << seed << ": " << gateways << " gateways, " << operations << " operations, " << requests
             << " requests, nothing found" << std::endl;
   return 0;

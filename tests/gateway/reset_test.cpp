@@ -133,14 +133,14 @@ std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
   return reported;
 }
 
-TEST_CASE("problems that a test read before a reset do not suppress equal problems after it") {
+TEST_CASE("the destructor reports problems after a reset, even if equal problems were read before the reset") {
   const auto fail = [](Gateway& gateway) {
     gateway.chat().when(user_says("a")).reply("x");
     const Http http = Http(gateway).keep_alive();
     for (int i = 0; i < 103; ++i) http.chat("b");
   };
-  const std::string untold = report_of_destruction(fail);
-  CHECK(has_part(untold, "101 problems"));
+  const std::string unread = report_of_destruction(fail);
+  CHECK(has_part(unread, "101 problems"));
   CHECK(report_of_destruction([&](Gateway& gateway) {
           fail(gateway);
           CHECK_FALSE(gateway.verify());
@@ -236,20 +236,20 @@ TEST_CASE("equal requests get different replies, and the same sequence of replie
 
 TEST_CASE("after a reset, requests that share a counter get the same sequence of replies again") {
   // This many different requests have their own counters; further requests share counters.
-  constexpr std::uint64_t exact = 65'536;
+  constexpr std::uint64_t counters = 65'536;
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
-  const auto beyond = [&] {
-    for (std::uint64_t request = 1; request <= exact; ++request)
+  const auto replies_with_shared_counters = [&] {
+    for (std::uint64_t request = 1; request <= counters; ++request)
       mock_gateway::detail::Access::serving(gateway)->occurrences.next(request);
     const auto ask = [&gateway] { return Http(gateway).chat().raw; };
     return std::vector<std::string>{ask(), ask(), ask()};
   };
-  const std::vector<std::string> first = beyond();
+  const std::vector<std::string> first = replies_with_shared_counters();
   CHECK(first[0] != first[1]);
   CHECK(first[1] != first[2]);
   gateway.reset();
-  CHECK(beyond() == first);
+  CHECK(replies_with_shared_counters() == first);
 }
 
 }  // namespace reset_test

@@ -11,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["src", "endpoint"]
-# Files that cannot have a comment, and their lines.
+# What is printed for files whose format has no comments.
 WITHOUT_COMMENTS = {"endpoint/control/openapi.json": "The OpenAPI document in short forms, which openapi.cpp explains: routes, parameters, answers."}
 COMMENT = re.compile(
     r'(?:<!doctype html>\n|#![^\n]*\n)?(?:(?P<lines>(?:(?://|#)(?!include|pragma)[^\n]*\n)+)|/\*(?P<css>.*?)\*/|<!--(?P<html>.*?)-->|"""(?P<py>.*?)\n)',

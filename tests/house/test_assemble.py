@@ -246,7 +246,7 @@ class AssembleTest(unittest.TestCase):
             ],
         )
 
-    def test_the_interface_has_the_order_of_the_root_and_the_implementation_that_of_the_layers(self):
+    def test_public_headers_keep_the_order_of_the_root_header_and_other_parts_that_of_the_layers(self):
         self.write(
             {
                 "model/data.hpp": "#pragma once\n",
@@ -423,7 +423,7 @@ class AssembleTest(unittest.TestCase):
         self.assertEqual(opened, len(re.findall("^namespace mock_gateway", text, re.M)))
         self.assertIn("#define MOCK_GATEWAY_ABI compiled_1_2\n", text)
 
-    def test_a_namespace_that_is_nested_in_one_line_carries_them_too(self):
+    def test_a_nested_namespace_in_one_line_carries_mode_and_version_too(self):
         before = "mock_gateway"
         for inner in ("detail", "detail::clock"):
             self.change("core/clock.cpp", f"namespace {before} {{", f"namespace mock_gateway::{inner} {{")

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 SRC = Path(__file__).resolve().parent.parent.parent / "src"
-# Its rows are keys of `when`.
+# The rows in this file are keys of `when`.
 FIELDS = SRC / "script/field_matchers.cpp"
 
 # The key, or the word of a value, if it differs from the function's name.
@@ -43,12 +43,12 @@ OTHER_NAMES = {
     "hold.hpp": {},
 }
 
-FUNCTION = "a function of the test, which no value stands for"
+FUNCTION = "a function of the test, which JSON cannot express"
 EXCEPTIONS = {
     ("Options", "tokenizer"): FUNCTION,
     ("Options", "on_exchange"): FUNCTION,
     ("Options", "on_connection_hit"): FUNCTION,
-    ("Options", "verify_on_destruction"): "of the test's own object, not of what is served",
+    ("Options", "verify_on_destruction"): "affects only the Gateway object in the test, not what it serves",
     ("Reply", "pace"): "its keys stand in the reply itself",
     ("Pace", "or_else"): "joins two values; the gateway does so with its own pace",
     ("matchers.hpp", "matching"): FUNCTION,

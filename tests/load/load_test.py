@@ -49,7 +49,7 @@ def get(address, path, token=None):
 def eventually(what, condition):
     deadline = time.monotonic() + TIMEOUT
     while not condition():
-        assert time.monotonic() < deadline, f"{what} has not come"
+        assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.01)
 
 
@@ -135,7 +135,7 @@ class Load(unittest.TestCase):
         self.assertEqual(sum(replicas.chats()), 21)
         self.assertEqual(min(replicas.chats()), 7)
 
-    def test_a_stream_passes_the_proxy_as_it_comes(self):
+    def test_the_proxy_forwards_each_token_of_a_stream_at_once(self):
         replicas = Replicas(self, *self.with_script(stubs=[{"reply": {"text": "one two three", "every": "150ms"}}]))
 
         def stream(_):
@@ -175,7 +175,7 @@ class Load(unittest.TestCase):
                 limited = sum(replicas.ask("Hi")[0] == 429 for _ in range(9))
                 self.assertEqual(limited, 9 - answered + 1)
 
-    def test_prometheus_reads_the_metrics_of_all(self):
+    def test_prometheus_reads_the_metrics_of_all_replicas(self):
         replicas = Replicas(self, "--gap-ms", "1")
         for number in range(6):
             replicas.ask(str(number))
@@ -201,9 +201,9 @@ class Load(unittest.TestCase):
             rows = found["data"]["result"] if found["status"] == "success" else []
             return float(rows[0]["value"][1]) if rows else None
 
-        eventually("a scrape of each", lambda: value('count(up{job="mock-gateway"} == 1)') == 3)
-        eventually("the count of all", lambda: value('sum(mock_gateway_requests_total{decision!="models"})') == 6)
-        eventually("how late each was", lambda: value("sum(mock_gateway_lateness_seconds_count)") == 6)
+        eventually("a scrape of each replica", lambda: value('count(up{job="mock-gateway"} == 1)') == 3)
+        eventually("the requests of all replicas", lambda: value('sum(mock_gateway_requests_total{decision!="models"})') == 6)
+        eventually("the lateness of each request", lambda: value("sum(mock_gateway_lateness_seconds_count)") == 6)
         eventually("a histogram", lambda: value(
             "histogram_quantile(1, sum by (le) (mock_gateway_lateness_seconds_bucket))") is not None)
 

@@ -73,7 +73,7 @@ private_apt() {
 : >"$work/state/status"
 
 # One line "mirror" for each archive with the component main of a Debian release. Third-party archives can look the
-# same, so each is tried until one has the package. The security archive has no complete release.
+# same, so each is tried until one has the package. Excludes the security archive, which has no complete release.
 mirrors=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
   awk '$2 == "main" && $1 ~ /^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)$/ { print $3 }' |
   sort -u)

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
-NAMES = {"interim": "connection_fault"}  # of objects whose first key is not their name
+NAMES = {"interim": "connection_fault"}  # by the first key with the object, if the names differ
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 

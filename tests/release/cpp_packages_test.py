@@ -1,9 +1,9 @@
 """Installs the C++ and Homebrew packages of a release as their package managers do, and sends requests.
 
 Usage: cpp_packages_test.py FOLDER VERSION [CLASS…]; FOLDER is what tools/release/packages.sh made. Needs a compiler,
-CMake and Ninja. Conan comes from Python's registry. Its dependencies from Conan Center are packaged here, from the
-headers of tests/matrix/fetch_httplib.sh and of the system. vcpkg and Homebrew are not available: stand-ins for their
-functions run the port and the formula. Exit status: 0, 1, or 77 if nothing could be tested.
+CMake and Ninja. Conan comes from Python's registry. The dependencies that it takes from Conan Center are packaged here,
+from the headers of tests/matrix/fetch_httplib.sh and of the system. vcpkg and Homebrew are not available: stand-ins for
+their functions run the port and the formula. Exit status: 0, 1, or 77 if nothing could be tested.
 """
 
 import functools

@@ -61,7 +61,7 @@ class Installed(unittest.TestCase):
                 if not name.startswith(("OPENAI_", "MOCK_GATEWAY_", "PYTHON"))}
         folders = [each for each in kept["PATH"].split(os.pathsep) if not pathlib.Path(each, "mock-gateway").exists()]
         cls.environment = {**kept, "PATH": os.pathsep.join(folders), "HOME": str(cls.folder), "NO_COLOR": "1"}
-        # This user's registries.
+        # Keeps the registries that this user has configured.
         cls.environment.setdefault("NPM_CONFIG_USERCONFIG", str(pathlib.Path.home() / ".npmrc"))
         for place in ".config/pip/pip.conf", ".pip/pip.conf":
             if (pathlib.Path.home() / place).exists():
@@ -71,7 +71,7 @@ class Installed(unittest.TestCase):
     def run_here(cls, *command, **options):
         return ran(*command, cwd=cls.folder, env=cls.environment, **options)
 
-    def its_page_holds(self, program):
+    def check_page_your_app(self, program):
         """Runs the tests of docs/your-app.md, in the shell and with the SDKs, with the package's program on the
         PATH."""
         if not (CHECKOUT / "build/clients/venv/.installed").exists():
@@ -93,10 +93,10 @@ class Installed(unittest.TestCase):
                     {"Authorization": f"Bearer {about['api_key']}", "Content-Type": "application/json"})
                 with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=LIMIT) as answer:
                     self.assertIn("choices", json.load(answer))
-                print(f"{type(self).__name__}: the first answer {time.monotonic() - began:.1f} s after nothing", flush=True)
+                print(f"{type(self).__name__}: {time.monotonic() - began:.1f} s to the first response", flush=True)
             finally:
                 served.send_signal(signal.SIGTERM)
-            self.assertEqual(served.stdout.read(), b"", "whoever had its stdout has ended with it")
+            self.assertEqual(served.stdout.read(), b"", "it printed more than one line")
             self.assertEqual(served.wait(), 0)
             late.cancel()
 
@@ -115,7 +115,7 @@ class Wheel(Installed):
         self.assertEqual(self.run_here(self.bin / "mock-gateway", "--version").strip(), VERSION_LINE)
 
     def test_the_page_your_app_is_correct(self):
-        self.its_page_holds(self.bin / "mock-gateway")
+        self.check_page_your_app(self.bin / "mock-gateway")
 
     def test_its_fixture_needs_no_setup_and_finds_its_own_program(self):
         """Runs the test in its README with the SDK that it uses, and mypy on its types."""
@@ -169,7 +169,7 @@ class Npm(Installed):
         self.assertEqual(self.run_here("npx", "--no-install", "mock-gateway", "--version").strip(), VERSION_LINE)
 
     def test_the_page_your_app_is_correct(self):
-        self.its_page_holds(self.folder / "node_modules/.bin/mock-gateway")
+        self.check_page_your_app(self.folder / "node_modules/.bin/mock-gateway")
 
     def test_it_contains_only_the_program_of_this_platform(self):
         programs = self.folder / "node_modules/@mock-gateway"
@@ -225,7 +225,7 @@ class Go(Installed):
 
     def test_the_page_your_app_is_correct(self):
         self.run_here("go", "build", "-o", "bin/mock-gateway", f"{self.module}/cmd/mock-gateway")
-        self.its_page_holds(self.folder / "bin/mock-gateway")
+        self.check_page_your_app(self.folder / "bin/mock-gateway")
 
     def test_its_helper_finds_its_own_program(self):
         (self.folder / "app_test.go").write_text(f"""package app

@@ -182,7 +182,7 @@ class Board:
         ]
 
     def skipped(self):
-        """Clients with cells without a verdict: by reason, with the cells, or with their number if there are many."""
+        """Titles of clients with cells without a verdict, by reason and cells; many cells are given as a number."""
         found = collections.defaultdict(list)
         for entry in self.entries:
             for reason, cells in entry.skipped().items():
@@ -191,7 +191,7 @@ class Board:
         return found
 
     def ran(self):
-        """The date and the environment."""
+        """A sentence with the dates of the runs, the program and the runtimes."""
         if not self.entries:
             return "No client ran."
         dates = sorted({one.date for one in self.entries})
@@ -339,7 +339,7 @@ def grouped(board, scenario):
 
 
 def reasons(board, scenario):
-    """The notes: a list of (" in X, Y", or nothing if there is only one, and the note)."""
+    """The notes: a list of (" in X, Y", note). The first text is empty if there is only one note."""
     notes = board.why(scenario)
     return [(f" in {', '.join(whom)}" if len(notes) > 1 else "", note) for whom, note in notes]
 

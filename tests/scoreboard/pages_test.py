@@ -52,7 +52,7 @@ class Notes(unittest.TestCase):
 
 
 class Clients(unittest.TestCase):
-    def test_each_has_a_driver_packages_and_a_name_of_its_own(self):
+    def test_each_has_a_unique_name_and_its_driver_and_packages_exist(self):
         clients = read("clients.json")
         self.assertEqual(len({one["name"] for one in clients}), len(clients))
         for one in clients:

@@ -57,17 +57,17 @@ class Environment:
 
     def prepare(self):
         """Installs the packages, unless that has succeeded with exactly these files."""
-        total = 0
+        checksum = 0
         for file in self.files:
-            total = zlib.crc32(file.read_bytes(), total)
+            checksum = zlib.crc32(file.read_bytes(), checksum)
         mark = self.folder / ".installed"
-        if not mark.exists() or mark.read_text() != str(total):
+        if not mark.exists() or mark.read_text() != str(checksum):
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
             for file in self.locks:
                 shutil.copy(file, self.folder)
             self.install()
-            mark.write_text(str(total))
+            mark.write_text(str(checksum))
         self.ready()
 
     def install(self):
@@ -274,14 +274,14 @@ def compare(program, folder, client):
     words = ["--baseline", baseline, "--report", "text", "--report", f"junit:{junit}"]
     code, printed, report = report_of(program, client, words)
     print(printed, end="")
-    this = f"{client['package']} {report['client']['version']}"
-    if version != this:
-        print(f"{client['name']}: its baseline was made by {version}, this is {this}: --write-baselines makes it anew")
+    current = f"{client['package']} {report['client']['version']}"
+    if version != current:
+        print(f"{client['name']}: its baseline was made by {version}, this is {current}: --write-baselines rewrites it")
     return code == 0
 
 
 def write_baseline(program, client):
-    """Writes the first line once the version is known; `check` keeps comments."""
+    """Lets `check` write the baseline, then adds a first line with the client's version, which only the report has."""
     baseline = baseline_of(client)
     fresh = BUILD / f"{client['name']}.txt"
     fresh.unlink(missing_ok=True)
@@ -293,7 +293,7 @@ def write_baseline(program, client):
     return report["conclusion"]
 
 
-def attempt(what, client):
+def attempt(action, client):
     """Runs the action for one client, and says so. Returns None on failure, so that the others continue."""
     began = time.monotonic()
     try:
@@ -301,7 +301,7 @@ def attempt(what, client):
         with INSTALLING[environment.folder]:
             environment.prepare()
         installed = time.monotonic()
-        result = what(client)
+        result = action(client)
     except RuntimeError as error:
         print(f"{client['name']}: left out: {error}", file=sys.stderr, flush=True)
         return None
@@ -310,11 +310,11 @@ def attempt(what, client):
     return result
 
 
-def attempt_all(what, clients, jobs):
+def attempt_all(action, clients, jobs):
     """Runs the action for several clients in parallel. The slowest start first."""
     order = sorted(clients, key=lambda one: -int(one.get("timeout", TIMEOUT).removesuffix("s")))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(functools.partial(attempt, what), order))
+        return list(pool.map(functools.partial(attempt, action), order))
 
 
 def write_pages(clients, program):
@@ -368,10 +368,10 @@ def main():
         return 0 if all(attempt_all(functools.partial(show, program, words), chosen, arguments.jobs)) else 1
     if arguments.check or arguments.write_baselines:
         chosen = [one for one in chosen if baseline_of(one).exists() or (arguments.only and arguments.write_baselines)]
-        what = functools.partial(compare, program, arguments.junit)
+        action = functools.partial(compare, program, arguments.junit)
         if arguments.write_baselines:
-            what = functools.partial(write_baseline, program)
-        return 0 if all(attempt_all(what, chosen, arguments.jobs)) else 1
+            action = functools.partial(write_baseline, program)
+        return 0 if all(attempt_all(action, chosen, arguments.jobs)) else 1
     left_out = False
     if not arguments.render:
         for client in chosen if not arguments.only else []:

@@ -2,9 +2,9 @@
 //
 //   soak [requests] [gateways]        default: 500,000 requests over 1,000 gateways
 //
-// Gateways live one after the other for their share of the requests. Several clients send plain and streamed requests.
-// Replies break by faults and chaos, clients leave early, and keys that change meanwhile refuse requests. Built with
-// the address sanitizer, which searches for leaks when the program ends. Exit status: 0 no growth, 1 growth.
+// One gateway runs after the other, each for its share of the requests. Several clients send plain and streamed
+// requests. Replies break by faults and chaos, clients leave early, and keys that change meanwhile refuse requests.
+// Built with the address sanitizer, which searches for leaks when the program ends. Exit status: 0 no growth, 1 growth.
 
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ Held held() {
   std::ifstream statm("/proc/self/statm");
   double pages = 0;
   statm >> pages >> pages;
-  // Listing the folder itself uses a descriptor, each time.
+  // Each count includes the descriptor that lists the folder.
   return {entries("/proc/self/fd"), entries("/proc/self/task"),
           pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024 * 1024)};
 }
@@ -74,8 +74,8 @@ void script(Gateway& gateway) {
   gateway.chaos(Chaos(overloaded()).probability(0.02));
 }
 
-/// A client's share of the requests.
-void use(const Gateway& gateway, const std::string& secret, std::size_t requests, Random random) {
+/// Sends a client's share of the requests.
+void run_client(const Gateway& gateway, const std::string& secret, std::size_t requests, Random random) {
   constexpr const char* words[] = {"hello", "tool", "reset", "close", "paced", "stall", "fails"};
   const Http http(gateway);
   std::optional<RawConnection> connection;
@@ -101,7 +101,7 @@ void use(const Gateway& gateway, const std::string& secret, std::size_t requests
   }
 }
 
-void live(std::size_t requests, Random random) {
+void run_gateway(std::size_t requests, Random random) {
   Gateway gateway{Options{}.seed(random.next()).clock(InstantClock{}).verify_on_destruction(false)};
   script(gateway);
   const CreatedKey key = gateway.keys().create("changes");
@@ -122,7 +122,7 @@ void live(std::size_t requests, Random random) {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < clients; ++i) {
     const std::size_t share = requests / clients + (i < requests % clients ? 1 : 0);
-    threads.emplace_back([&, share, own = Random(random.next())] { use(gateway, key.secret, share, own); });
+    threads.emplace_back([&, share, own = Random(random.next())] { run_client(gateway, key.secret, share, own); });
   }
   for (std::thread& thread : threads) thread.join();
   over = true;
@@ -136,12 +136,12 @@ int run(std::size_t requests, std::size_t gateways) {
   const std::size_t warm = std::max<std::size_t>(1, gateways / 4);
   const std::size_t step = std::max<std::size_t>(1, gateways / 10);
   Random random(1);
-  live(requests / gateways, Random(random.next()));  // allocations that happen once per process
+  run_gateway(requests / gateways, Random(random.next()));  // allocations that happen once per process
   const Held start = held();
   std::cout << "start: " << start << std::endl;
   Held warmed = start;
   for (std::size_t i = 1; i < gateways; ++i) {
-    live(requests / gateways + (i < requests % gateways + 1 ? 1 : 0), Random(random.next()));
+    run_gateway(requests / gateways + (i < requests % gateways + 1 ? 1 : 0), Random(random.next()));
     if (i == warm) {
       warmed = held();
       std::cout << "warm: " << warmed << std::endl;
@@ -155,7 +155,7 @@ int run(std::size_t requests, std::size_t gateways) {
             << " s, memory grew by " << end.megabytes - warmed.megabytes << " MiB (at most " << megabytes << ")\n";
   const bool holds = end.descriptors == start.descriptors && end.threads == start.threads &&
                      end.megabytes - warmed.megabytes <= megabytes;
-  if (!holds) std::cout << "soak: SOMETHING ADDS UP\n";
+  if (!holds) std::cout << "soak: MEMORY, DESCRIPTORS OR THREADS GREW\n";
   return holds ? 0 : 1;
 }
 

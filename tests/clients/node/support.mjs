@@ -60,7 +60,7 @@ export function failure({ status, code = 'scripted', message = 'scripted', ...se
   return { failure: { status, code, message }, ...setters };
 }
 
-// A prompt that first gets failures, whose message is their number, and then the number of requests as a reply.
+// A prompt that fails `times` times and then gets a reply. Failures and reply contain the number of the attempt.
 export function failing(gateway, { status, times = 1, ...setters }) {
   const attempt = (_, i) => failure({ status, message: `attempt ${i + 1}`, ...setters });
   return answered(gateway, [...Array.from({ length: times }, attempt), `ok at attempt ${times + 1}`]);

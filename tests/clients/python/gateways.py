@@ -22,7 +22,7 @@ def failure(status, message="scripted", code="scripted", **setters):
 
 
 def failing(gateway, status, times=1, **setters):
-    """Messages that first get failures, whose message is their number, and then the number of requests as a reply."""
+    """Messages that fail `times` times and then get a reply. Failures and reply contain the number of the attempt."""
     failures = [failure(status, f"attempt {number}", **setters) for number in range(1, times + 1)]
     return _answered(gateway, [*failures, f"ok at attempt {times + 1}"])
 

@@ -43,7 +43,7 @@ def streams(client, _):
         stream.until_done()
 
 
-def streams_that_are_left(client, gateway):
+def abandoned_streams(client, gateway):
     messages = breaking(gateway, after_tokens=1, effect="stall")
     with ask(client, messages, stream=True) as stream:
         next(chunk for chunk in stream if chunk.choices[0].delta.content)
@@ -68,7 +68,7 @@ def models(client, _):
     client.models.retrieve(MODEL)
 
 
-def failures_that_pass(client, gateway):
+def temporary_failures(client, gateway):
     specs = [
         {"status": 429, "retry_after": "1s"},
         {"status": 429, "retry_after_ms": "300ms"},
@@ -80,7 +80,7 @@ def failures_that_pass(client, gateway):
         assert ask(client, failing(gateway, **spec)).choices[0].message.content == "ok at attempt 2"
 
 
-def failures_that_stay_asked_about_twice(client, gateway):
+def permanent_failures_asked_for_twice(client, gateway):
     for status in [400, 401, 403]:
         messages = failing(gateway, status, times=9)
         for _ in range(2):
@@ -93,12 +93,12 @@ def failures_that_stay_asked_about_twice(client, gateway):
     [
         plain_answers,
         streams,
-        streams_that_are_left,
+        abandoned_streams,
         tools,
         structured_output,
         models,
-        failures_that_pass,
-        failures_that_stay_asked_about_twice,
+        temporary_failures,
+        permanent_failures_asked_for_twice,
     ],
 )
 def test_the_sdk_gets_no_finding(documented, client, scenario):
