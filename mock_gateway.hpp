@@ -27297,8 +27297,8 @@ MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScop
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
-/// The heap memory of these values; 0 for short strings.
-MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
+/// Returns the bytes on the heap of a value: 0 for a string that fits into its object.
+MOCK_GATEWAY_INLINE std::size_t heap_of(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
@@ -36641,7 +36641,7 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   std::set<std::string> fitting = {"logprobs", "finish_reason"};
-  fitting.insert(std::begin(whole_kinds), std::end(whole_kinds));
+  fitting.insert(std::begin(exclusive_kinds), std::end(exclusive_kinds));
   fitting.insert(std::begin(content_kinds), std::end(content_kinds));
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
@@ -36669,7 +36669,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
 
 /// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
-  const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
+  const char* const whole = script_reading::one_key(node, {std::begin(exclusive_kinds), std::end(exclusive_kinds)});
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
     if (!whole) return key;

@@ -272,7 +272,7 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   std::set<std::string> fitting = {"logprobs", "finish_reason"};
-  fitting.insert(std::begin(whole_kinds), std::end(whole_kinds));
+  fitting.insert(std::begin(exclusive_kinds), std::end(exclusive_kinds));
   fitting.insert(std::begin(content_kinds), std::end(content_kinds));
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
@@ -300,7 +300,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
 
 /// Returns the key that chooses the kind; for a completion, its first key with content. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
-  const char* const whole = script_reading::one_key(node, {std::begin(whole_kinds), std::end(whole_kinds)});
+  const char* const whole = script_reading::one_key(node, {std::begin(exclusive_kinds), std::end(exclusive_kinds)});
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
     if (!whole) return key;

@@ -32,8 +32,8 @@ bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
-/// The heap memory of these values; 0 for short strings.
-std::size_t held(const std::string& text) {
+/// Returns the bytes on the heap of a value: 0 for a string that fits into its object.
+std::size_t heap_of(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }

@@ -240,8 +240,8 @@ void JsonText::change_key(const Gateway& gateway, const std::string& id, Problem
   read("name", &read_unless_null<std::string, &name_of_key>, &change.name);
   read("models", &read_unless_null<Models, &detail::read_value<Models>>, &change.models);
   read("operations", &read_unless_null<Operations, &detail::read_value<Operations>>, &change.operations);
-  read("limit", &read_unless_null<std::optional<RateLimit>, &detail::script_values::require_limit>, &change.limit);
-  read("limit_tokens", &read_unless_null<std::optional<TokenLimit>, &detail::script_values::require_token_limit>,
+  read("limit", &read_unless_null<std::optional<RateLimit>, &detail::read_value<RateLimit>>, &change.limit);
+  read("limit_tokens", &read_unless_null<std::optional<TokenLimit>, &detail::read_value<TokenLimit>>,
        &change.limit_tokens);
   take_label_off(problems, source_->file);
   if (!problems.empty()) return;
