@@ -2176,7 +2176,7 @@ struct Decision {
     chaos,
     /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The list of models answered, or one model, whose id is then `detail`.
+    /// The answer was the list of models, or one model; `detail` is then its id.
     models,
     /// The gateway generated embeddings; `detail` is the model.
     embeddings,
@@ -2237,15 +2237,15 @@ struct Departure {
   enum class How {
     /// It sent FIN and may still read.
     closed,
-    /// It reset the connection (RST), as clients also do that close with unread bytes.
+    /// It reset the connection (RST). A client also does this by closing with unread bytes.
     reset,
   };
   How how = How::closed;
-  /// The events, content deltas and bytes of the answer passed to the connection by then.
+  /// The events, content deltas and bytes of the answer passed to the connection before it left.
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// The number of these bytes that reached the client's kernel; all if the system cannot tell.
+  /// The part of `bytes` that reached the client's kernel; all if the system cannot tell.
   std::size_t delivered = 0;
   /// The time on the gateway's clock.
   TimePoint at{};
@@ -2258,7 +2258,7 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection struck by a fault of Gateway::next_connection or every_connection.
+/// A connection to which a fault of Gateway::next_connection or every_connection applied.
 struct ConnectionHit {
   /// The number of the connection, from 1, as in Exchange::connection_id.
   std::uint64_t connection_id = 0;
@@ -2286,7 +2286,7 @@ class Exchange {
   std::size_t position() const;
   bool reused_connection() const;
 
-  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
+  // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
@@ -2300,7 +2300,7 @@ class Exchange {
   /// The body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// All of the above, and the key sent with the request.
+  /// The method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
   /// All bytes of the request as received, with masked keys.
@@ -2322,16 +2322,16 @@ class Exchange {
 
   /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
-  /// Waits in real time until the client closed its side, reset the connection or could not be written to.
+  /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
   /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request, if any.
+  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that struck this request, in order, with effect and cause: `rule 2: reset the
+  /// The rules of Gateway::chaos that applied to this request, in order, with effect and cause: `rule 2: reset the
   /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
   /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
@@ -2348,13 +2348,13 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// The bytes sent so far, copied. Empty unless Options::keep_answers was set by then, or a sweep needs it.
+  /// A copy of the bytes sent so far. Empty unless Options::keep_answers is set or Gateway::sweep sent the request.
   std::optional<SentAnswer> answer() const;
 
-  /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
-  /// received() is the base of a pace. On Linux a request is complete when the system received its last byte, or when
-  /// the previous exchange on its connection ended, even if the gateway reads it later. On other systems, and on a
-  /// manual clock, it is complete when the gateway has read it.
+  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
+  /// the base of a pace. On Linux a request is complete when the system received its last byte, or when the previous
+  /// exchange on its connection ended, even if the gateway reads it later. On other systems, and on a manual clock, it
+  /// is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -2404,8 +2404,8 @@ class Journal {
   Exchange last() const;
   /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
-  /// Returns the connections struck by Gateway::next_connection and every_connection, oldest first, including those
-  /// without a request. Keeps as many of the newest as exchanges. Each is recorded before the client can notice it.
+  /// Returns the connections with a fault of Gateway::next_connection or every_connection, oldest first, even without a
+  /// request. Keeps the newest, as many as exchanges. Each is recorded before the client can notice the fault.
   std::vector<ConnectionHit> connection_hits() const;
   /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
@@ -2413,7 +2413,7 @@ class Journal {
   /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
   /// Returns the exchanges whose chat request meets all conditions, whether or not a stub answered:
-  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions and lets their exceptions pass.
+  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions; their exceptions reach the caller.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
@@ -2428,7 +2428,7 @@ class Journal {
 
   /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits in real time until all begun requests have ended, except waiting ones whose client has closed its side.
+  /// Waits in real time until all begun requests have ended. Ignores waiting ones whose client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
   /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(); see Gateway::reset.
   void clear() const;
@@ -2620,11 +2620,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. They are about the effects of chaos, and up to ten
-  /// connections struck by a fault. Up to ten exchanges have a line if they had a scripted fault, a failure or an
-  /// unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual dialect). Stubs that
-  /// were never called or always hidden by other stubs have one, except the catalogue's, and exchanges that wait as
-  /// scripted; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. Their subjects: the effects of chaos; up to ten connections
+  /// with a fault; up to ten exchanges with a scripted fault, a failure or an unusual answer (a finish_reason other
+  /// than stop and tool_calls, several choices, an unusual dialect); stubs never called or always hidden by other
+  /// stubs, except the catalogue's; exchanges that wait as scripted, and the number of other exchanges under way. An
+  /// adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -2639,7 +2639,7 @@ class [[nodiscard]] Verification {
 
  private:
   friend struct detail::Access;
-  /// Reading the problems adds their `identities` to `reported`, which suppresses their report by the destructor.
+  /// Reading the problems adds their `identities` to `reported`. The gateway's destructor does not report those.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -2662,8 +2662,8 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Verifies that each stub was called and that all calls of each came before all calls of the next, in the order of the
-/// journal, which records a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+/// Verifies that each stub was called, and that all its calls came before all calls of the next:
+/// `CHECK(called_in_order(login, ask, logout))`. The order is the journal's, which records a request before its answer.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
@@ -2766,9 +2766,9 @@ class ReportedProblems;
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
-/// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
-/// request within 100 ms of a failure counts as another call.
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. If a
+/// client without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a
+/// success), a request within 100 ms of a failure counts as another call.
 ///
 /// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
@@ -2782,10 +2782,9 @@ class ReportedProblems;
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
-/// soon as the gateway's clock shows the date, or the system clock, with which clients compare it, or the real time
-/// since the answer is as long as the time from the answer to the date. If an answer has several different fields of
-/// one name (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is
-/// allowed if any x-should-retry is `true`.
+/// soon as one clock allows it: the gateway's, the system clock, with which clients compare the date, or real time,
+/// counted from the answer. If an answer has several different fields of one name (Failure::add_header), clients differ
+/// in which they read: then the answer asks for no time, and a retry is allowed if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.
@@ -4306,7 +4305,7 @@ Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
-/// Null for a reference without a stub (id 0).
+/// Returns null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
 Json as_json(const NearMiss& near);
 
@@ -9218,33 +9217,33 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A problem of an exchange. Stored outside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  /// Without secrets. Without the stub's place and title, which may change until they are requested.
+  /// Has masked keys. Readers add the stub's place and title, because these may change.
   Problem problem{Problem::Kind::unmatched, {}};
   std::shared_ptr<StubState> stub{};
-  /// The parts of the request that scopes need.
+  /// The parts of the request that RequestScope compares.
   ReceivedRequest request{};
 };
 
-/// The problems of exchanges: the first hundred per kind and key, and the number of the others. The number of keys
-/// bounds the memory. Not thread-safe.
+/// The problems of exchanges: the first hundred per kind and key, and the number of further ones. Memory only grows
+/// with the number of keys. Not thread-safe.
 class KeptProblems {
  public:
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// Whether `count` is a lower bound, perhaps 0. Only for scopes of a header without a key, after about 10,000
-    /// different header fields.
+    /// Whether `count` is a lower bound, perhaps 0. Only true for a scope of a header field, after about 10,000
+    /// different fields.
     bool is_least = false;
-    /// The stubs of the dropped problems, in this scope or not; up to 1,000 per key.
+    /// The stubs of the dropped problems, also outside this scope; up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps or counts a problem. Its request needs no body.
+  /// Keeps a problem, or only counts it beyond the limit. Its request needs no body.
   void add(RecordedProblem recorded);
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// Returns the kinds for which problems of the scope were not kept, or may not have been.
+  /// Returns the kinds of problems that were dropped, or may have been, for this scope.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Deletes the problems of a scope and returns the kept ones. For a scope of a header, dropped ones stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. A scope of a header keeps the counts of dropped ones.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
   /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
@@ -9262,7 +9261,7 @@ class KeptProblems {
     bool has_uncounted = false;
     std::set<std::uint64_t> stubs{};
   };
-  /// Kind, id and description of the key. A description may change.
+  /// The kind of problem, and the key's id and description. The description may change.
   using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
   static GroupName group_of(const RecordedProblem& recorded);
@@ -9279,11 +9278,11 @@ class KeptProblems {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Shared by all records of a journal: only a few test threads wait for outcomes.
+/// The mutex and condition of a journal and its records. One pair suffices, because few test threads wait.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
+  /// The number of requests that have begun to arrive and not ended, except unattended ones.
   std::size_t under_way = 0;
 };
 
@@ -9304,9 +9303,9 @@ struct RetryAdvice {
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one.
+  /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
   std::uint64_t presented = 0;
 };
 
@@ -9326,14 +9325,14 @@ struct ExchangeRecord final : ExchangeObserver {
   };
 
   std::uint64_t id = 0;
-  std::uint64_t number = 0;  // the publication number; the order may differ from the ids
+  std::uint64_t number = 0;  // in the order of publication, which may differ from the ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
   std::string raw_head;
-  std::string raw_body;  // only if different from request.body, that is chunked
+  std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
-  std::string refusal;              // the message of a rejection, or about a malformed request
+  std::string refusal;              // why the request was rejected or is malformed
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
   int status = 0;
   TimePoint received{};
@@ -9343,7 +9342,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // whether rules existed that could strike it
+  bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
@@ -9364,15 +9363,15 @@ struct ExchangeRecord final : ExchangeObserver {
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
-  /// The part of the answer that counts towards the journal's byte limit: everything kept, once the exchange has ended.
+  /// The size of the kept answer, for the journal's byte limit; 0 until the exchange has ended.
   std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // belongs to an ended test: leaves the journal when it ends
-  bool unattended = false;            // waits although its client has closed its side: not under way
+  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
   std::optional<TimePoint> first_byte;
@@ -9380,7 +9379,7 @@ struct ExchangeRecord final : ExchangeObserver {
   // The following are in real time, regardless of the gateway's clock.
   using RealTime = std::chrono::steady_clock::time_point;
   RealTime recorded{};               // when it was published, before any byte of the answer
-  TimePoint machine_time{};          // the system clock at that time, by which clients read dates
+  TimePoint machine_time{};          // the system clock at publication; clients compare dates with it
   std::optional<RealTime> answered;  // when the answer began
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
@@ -9389,7 +9388,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
-  // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
+  // Called by the connection's thread, before or after publication. Only repeated calls of mark_written() add up.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
   MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
@@ -9399,7 +9398,7 @@ struct ExchangeRecord final : ExchangeObserver {
   void mark_chaos_missed(std::size_t strike);
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// Returns the number of chaos rules that struck, without those that had no effect.
+  /// Returns the number of chaos rules that had an effect on the exchange.
   std::size_t chaos_strikes() const;
 
  private:
@@ -9439,24 +9438,24 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records of exchanges under way go when these end.
   void forget(const RequestScope& scope);
   struct Changes {
-    /// Kept records, in order of publication.
+    /// The records that were not evicted, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
     /// The number of records published so far, for the next call.
     std::uint64_t number = 0;
     /// No kept record has a smaller id.
     std::uint64_t oldest = 0;
   };
-  /// Returns the records published after the first `number`. The time depends only on their number.
+  /// Returns the records published after the first `number`. The time grows with them, not with the journal.
   Changes changes_since(std::uint64_t number) const;
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
   /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
+  /// Waits until `condition` holds, and checks it after every change. The condition runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
   /// Waits until no exchange of the scope is under way. For the scope of one test, only recorded exchanges count.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
@@ -9476,12 +9475,12 @@ class JournalState {
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
-  // These require the mutex.
+  // The caller holds the mutex.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Moves the oldest records beyond the limits into `out`, for the caller to free after the lock.
-  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
+  /// Moves the oldest records beyond the limits into `removed`, for the caller to free after the lock.
+  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& removed);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Checks whether the record of a reserved id was forgotten before its publication.
+  /// Marks the record of a reserved id as forgotten if forget() was called for it before its publication.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
@@ -9491,7 +9490,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // forget() while ids are reserved: scope, newest id
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -9500,11 +9499,11 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
-/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
-/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
-/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
-/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
+/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
+/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
+/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
+/// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
@@ -9534,14 +9533,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class ChaosRules;
 
 /// Compares the request with the stub. Never runs the test's functions: their results are in `function_results`, or
-/// unknown. The caller sets the exchange of the result.
+/// unknown. The caller sets NearMiss::exchange.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// Returns all texts in it that may contain a key.
+/// Returns the texts of a near miss that may contain a key.
 std::vector<std::string*> texts_of(NearMiss& near);
-/// Returns the condition lines, indented by two spaces: "  ✔ has tool \"f\"".
+/// Returns a line for each condition, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
 /// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
@@ -9556,7 +9555,7 @@ struct Diagnosis {
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// `no stub matched  POST /v1/chat/completions  key "billing service"   exchange 3`.
+/// Returns the first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing"   exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
 std::string brief(const ExchangeRecord& record);
@@ -9565,11 +9564,11 @@ std::string brief(const ExchangeRecord& record);
 /// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
 /// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// Returns why it was refused: `temperature: expected a number, got a string ("hot")`. Empty for 401 and if it was not.
+/// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`, or empty.
+/// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 class RecordedCall {
@@ -9579,7 +9578,7 @@ class RecordedCall {
   const ExchangeRecord& record() const { return *record_; }
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
+  /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
@@ -9629,7 +9628,7 @@ class GatewayProblems {
 
   /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// Returns the client's mistakes, after the same wait.
+  /// Returns the client's mistakes, after waiting like verify().
   Review review(const RequestScope& scope, Duration patience) const;
   struct Unreported {
     /// The message about problems and notes; empty if there are no problems.
@@ -9637,17 +9636,17 @@ class GatewayProblems {
     /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
+  /// Without `with_problems`, returns only notes. Only findings about exchanges after `since` are included.
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// Returns the unprinted notes about exchanges after `since`. Excludes stubs, which later requests may call. Findings
-  /// that fail no review come first, unless a review has printed them.
+  /// Returns the unprinted notes about exchanges after `since`. Excludes notes about stubs, because later requests may
+  /// call them. Findings that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
-  /// Marks notes about chaos and connection faults so far as old.
+  /// Marks the notes so far about chaos and connection faults as notes of earlier tests.
   void pass_over_notes() const;
   void reset();
 
  private:
-  /// Problems with the identities used in reports.
+  /// Each problem with its identity, by which ReportedProblems knows it.
   using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
   Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
@@ -9658,7 +9657,7 @@ class GatewayProblems {
   /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  /// Returns the newest chat requests, oldest first; none if no stub needs them.
+  /// Returns up to 200 of the newest requests, oldest first, to explain problems of stubs; empty if no stub has one.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
@@ -9669,13 +9668,13 @@ class GatewayProblems {
 
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway's creation or reset
+  std::atomic<std::size_t> sleeps_before_;  // expired sleeps when the gateway was created or reset
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// Scripted faults and waits, unusual answers and failures after `since`: one line each, at most ten exchanges.
+/// Returns a note for each exchange after `since` with scripted faults, a failure or an unusual answer, at most ten.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
 std::vector<std::string> notes_of_connections(const JournalState& journal);
@@ -9736,7 +9735,7 @@ struct Seen {
   std::optional<std::int64_t> number;
   /// The request's Idempotency-Key.
   std::optional<std::string> call;
-  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
+  /// Whether a chaos fault broke the answer, or its Content-Length was wrong.
   bool broken = false;
 };
 
@@ -25818,7 +25817,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an object with room for all members, including those of the control API, since growth would copy them.
+/// Returns an object with capacity for all members, also those that the control API adds: growing would copy it.
 MOCK_GATEWAY_INLINE Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -25872,7 +25871,7 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// Like of_bytes(), but with the key `json` for JSON without duplicate keys, of which a JSON value would lose one.
+/// Like of_bytes(), but has the key `json` for JSON. Duplicate keys need `text`, because a JSON value would lose one.
 MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -25939,7 +25938,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// Masks keys in names and descriptions by the test's author. No other code masks those.
+/// Masks keys in the names and descriptions that the test chose. No other code masks these texts.
 MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -25962,7 +25961,7 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// How many bytes of an answer are shown at most.
+/// The maximum number of bytes that the JSON of an answer contains.
 inline constexpr std::size_t max_shown_bytes = std::size_t{1} << 20;
 
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
@@ -26191,7 +26190,7 @@ MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most
   return text::printable(text.substr(0, text.find('\n')), most);
 }
 
-/// "exchange 3 (POST /v1/chat/completions)".
+/// Returns "exchange 3 (POST /v1/chat/completions)".
 MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
@@ -26221,7 +26220,7 @@ MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
   return true;
 }
 
-/// Returns a command that prints any bytes and is itself showable.
+/// Returns a printf command that prints these bytes and itself contains only showable characters.
 MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
   if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
   std::string escaped;
@@ -26436,7 +26435,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
 }
 
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
-  // A condition table begins with an indented line.
+  // The diagnosis of an unmatched request begins with an indented line.
   std::string_view told = record_->decision.detail;
   told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
   std::string decided = detail::journal::one_line(told, 200);
@@ -26478,13 +26477,13 @@ MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
 
 using Calls = std::vector<RecordedCall>;
 
-/// The maximum number of stubs to compare with other requests: each is compared with every request.
+/// The maximum number of stubs to explain. Each explanation compares the stub with every request.
 inline constexpr std::size_t most_explained = 20;
 
 MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // it is about the stub now, not at the time of the request
+  near.passed_over.clear();  // compare() read the stub's present state, not its state at the time of the request
   return near;
 }
 
@@ -26494,7 +26493,7 @@ MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCa
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Returns why the request did not get the stub's answer, although the stub matches: "no stub answered".
+/// Returns why the request did not get the stub's answer, although the stub matches, for example "no stub answered".
 MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
@@ -26507,7 +26506,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   }
   std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    // The record does not say which state was missing then.
+    // The record does not contain the states at the time of the request.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
       text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
@@ -26591,7 +26590,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   return lines;
 }
 
-/// Omits the explanation if `calls` is null.
+/// Returns the problem of an unmet expectation. If `calls` is null, it has no explanation.
 MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
@@ -26614,7 +26613,7 @@ MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, 
   return found;
 }
 
-/// "and 3 more problems of exchanges, not kept (unmatched)".
+/// Returns "and 3 more problems of exchanges, not kept (unmatched)".
 MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
   const std::string count = dropped.count == 0
                                 ? "perhaps more problems"
@@ -26896,7 +26895,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
   if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
   std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
-    // Expectations already are problems, and the catalogue's stubs are not the tester's.
+    // Unmet expectations are reported as problems. The catalogue's stubs were not written by the test.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
@@ -26948,7 +26947,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
-  // The number of events matters for a broken answer only.
+  // The number of events matters only if the answer broke off.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
@@ -27022,7 +27021,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matche
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search too: clear() resets it
+  const bool at_least = evicted() > 0;  // also read before the search, because clear() resets it
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }
@@ -27066,12 +27065,12 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 // ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
 
-// How many problems are kept and how the others are counted; the fields kept for each.
+// How many problems of exchanges are kept, and how dropped ones are counted, also for a scope of a header field.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace kept_problems {
 
-/// Returns a fingerprint that compares fields as scopes do: names in any case, values exactly.
+/// Returns a hash that is equal for fields equal to a scope: names in any case, values exactly.
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
@@ -27106,7 +27105,7 @@ MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem&
     if (known != group.fields.end()) {
       ++known->second;
     } else if (!group.has_uncounted && fields_ < most_fields) {
-      // After one uncounted field no more are added, so every counted field is counted completely.
+      // Once a field was not counted, no new field is added, so that each existing count is complete.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
@@ -27184,18 +27183,18 @@ namespace notes {
 /// The maximum number of exchanges, and of connections, in the notes.
 inline constexpr std::size_t most = 10;
 
-/// Whether the stall guard ended the wait of this fault, which a problem reports.
-MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
+/// Whether the stall guard ended the wait of this fault. Then a problem already reports it.
+MOCK_GATEWAY_INLINE bool is_problem_of_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
   if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// "was answered with 500 internal_error as scripted". Empty if problems, findings or the chaos line report it.
+/// Returns "was answered with 500 internal_error as scripted"; empty if a problem, a finding or chaos_line() tells it.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // a stub with never(), whose call is a problem
   const std::string& code = record.advice.code;
   const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
   if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
@@ -27207,13 +27206,13 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// Returns the note about an exchange, to follow "exchange 1", if any.
+/// Returns the note about an exchange without its start "exchange 1"; empty if there is none.
 MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
+    if (scripted.reached && !is_problem_of_guard(record, scripted.fault))
       add(faults::what_happened(scripted.fault) + " as scripted");
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;
@@ -27297,10 +27296,10 @@ MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScop
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
-/// Returns the bytes on the heap of a value: 0 for a string that fits into its object.
+/// Returns the heap memory of a value, in bytes. A short string needs none, because it fits into its object.
 MOCK_GATEWAY_INLINE std::size_t heap_of(const std::string& text) {
-  const std::size_t own = std::string().capacity();
-  return text.capacity() > own ? text.capacity() + 1 : 0;
+  const std::size_t capacity_inside = std::string().capacity();
+  return text.capacity() > capacity_inside ? text.capacity() + 1 : 0;
 }
 
 MOCK_GATEWAY_INLINE std::size_t heap_of(const wire::Headers& headers) {
@@ -27346,7 +27345,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += heap_of(*text);
-  for (const Finding& finding : findings)  // each has one exchange
+  for (const Finding& finding : findings)  // each has one exchange id
     total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
   if (connection_fault) total += heap_of(*connection_fault);
@@ -27467,7 +27466,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto place = records_.end();  // before larger ids, which may be published before a reserved id
+    auto place = records_.end();  // a record with a larger id may have been published before
     while (place != records_.begin() && (*(place - 1))->id > record->id) --place;
     records_.insert(place, std::move(record));
     evict(removed);
@@ -27475,10 +27474,10 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
+MOCK_GATEWAY_INLINE void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& removed) {
   while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
     bytes_ -= records_.front()->weight();
-    out.push_back(std::move(records_.front()));
+    removed.push_back(std::move(records_.front()));
     records_.pop_front();
     ++evicted_;
   }
@@ -27630,7 +27629,7 @@ MOCK_GATEWAY_INLINE JournalState::Changes JournalState::changes_since(std::uint6
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     changes.number = added_;
     changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Searches from the newest id, where most new records are. The search ends early unless some were evicted.
+    // Searches backwards, because new records are near the newest id. Stops when all are found; evicted ones never are.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
@@ -27767,7 +27766,7 @@ MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Header
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // Other values of such a field may be any word: replacing it in the body would change the request.
+    // Another value may be any word. Masking that word in the body would change the request.
     if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
 }
@@ -27821,7 +27820,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // The head contains all fields: if it has no secret, they have none.
+  // The raw head contains all fields, so without a secret in it no field has one.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
       keys.mask(header.name, foreign);
@@ -27885,13 +27884,13 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed, because a static gateway may be destroyed later.
+/// Never destroyed, because a Gateway in a static variable may use it at exit.
 MOCK_GATEWAY_INLINE Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
 }
 
-MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
+MOCK_GATEWAY_INLINE std::vector<Records> records_of_other_gateways(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
     Journals& known = journals();
@@ -27926,7 +27925,7 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
-  // Fetch standard, 4.4: other redirects turn POST into GET.
+  // Other redirects turn POST into GET (Fetch standard, 4.4).
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
@@ -27962,7 +27961,7 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
   };
-  for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
+  for (const redirects::Records& theirs : redirects::records_of_other_gateways(journal)) {
     for (const auto& redirected : own)
       if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
         add(*redirected, "the client followed the redirect and sent the key to " + redirects::place(*there) + ".");
@@ -27976,8 +27975,8 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
-// Retries: which requests count as one and may differ how; when one is too early or useless; tolerances; texts of these
-// findings.
+// Retries: which requests count as retries, and how they may differ; which are too early or useless; tolerances; texts
+// of findings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace retries {
@@ -27988,7 +27987,7 @@ using text::seconds;
 
 /// The tolerated amount by which a client may retry earlier than asked.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests closer together may be parallel calls.
+/// The time between two requests below which they may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// The time after a final error during which an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
@@ -28025,7 +28024,7 @@ MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
+/// Returns the time from the first's answer (its arrival, if unanswered) to the second, on the clock that shows more.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -28033,9 +28032,9 @@ MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// Returns the waiting time for messages: the judged time. If it exceeds the time on the gateway's clock by at most 1 %
-/// of the time asked for, returns the latter, so that messages on a manual clock are reproducible.
-MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
+/// Returns the waiting time to print: `judged`, or `by_gateway` if that is less by at most 1 % of `asked`. The time by
+/// the gateway's clock makes messages on a manual clock reproducible.
+MOCK_GATEWAY_INLINE Duration time_to_print(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
@@ -28059,8 +28058,8 @@ MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Returns for each request whether its series has two simultaneous ones. A request that arrives during an earlier one,
-/// or within a burst, belongs to the same series.
+/// Returns for each request whether its series has two simultaneous requests. A request that arrives during an earlier
+/// one, or less than `burst` after the previous one, belongs to its series.
 MOCK_GATEWAY_INLINE std::vector<bool> in_parallel_series(const Group& same) {
   std::vector<bool> together;  // for each series
   std::vector<std::size_t> runs;
@@ -28091,7 +28090,7 @@ MOCK_GATEWAY_INLINE bool is_over_for_the_day(const RetryAdvice& advice) {
   return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
 }
 
-/// Whether it failed and its client has read the failure.
+/// Whether the request failed and the client has read the failure.
 MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
   // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
@@ -28131,22 +28130,23 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
     const char* const source = !advice.after            ? "the body of the 429 said "
                                : advice.in_milliseconds ? "retry-after-ms was "
                                                         : "Retry-After was ";
-    return TooEarly{"after " + seconds(told(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
+    return TooEarly{"after " + seconds(time_to_print(waited, shown, *asked)), source + seconds(*asked), "",
+                    !advice.after};
   }
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The system clock is the client's clock.
+  // The client compares the date with the system clock.
   const Duration pause = std::max(waited, retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
+  return TooEarly{seconds(ahead - time_to_print(pause, shown, ahead)) + " before the date in Retry-After", "",
                   other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
                                 "header compares the date with the machine's clock."
                               : ""};
 }
 
-/// `401 "unauthorized"`.
+/// Returns `401 "unauthorized"`.
 MOCK_GATEWAY_INLINE std::string error_of(const ExchangeRecord& record) {
   const std::string& code = record.advice.code;
   return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
@@ -28156,10 +28156,10 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
   return kind.make(std::move(message), {first.record->id, second.record->id});
 }
 
-/// "0.5 s after 429 "rate_limit_exceeded"".
+/// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
-  return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  return seconds(time_to_print(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.
@@ -28167,7 +28167,7 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
 
-/// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
+/// Returns the mistake of sending the second request after the first. `alone`: no number marks the second as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
@@ -28286,7 +28286,7 @@ class EqualRequests {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // It may retry any of several calls, so it is wrong only if it is wrong after each of them.
+    // The request may retry any of several calls, so it is wrong only if it is wrong after each.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -28331,8 +28331,8 @@ class EqualRequests {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;                      // failed and not continued by a retry
-  std::vector<std::optional<std::size_t>> continues_;  // the failed request that this one retries
+  std::vector<std::size_t> open_;                      // failed requests without a retry so far
+  std::vector<std::optional<std::size_t>> continues_;  // for each retry, the failed request
   std::vector<bool> is_continued_;
 };
 
@@ -28570,7 +28570,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
-  // Clients differ in which of several different fields they read.
+  // If a field occurs with several values, clients differ in which one they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -28610,7 +28610,7 @@ MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& j
                                        std::uint64_t since) {
   const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
-  // These findings need a failure. Skip the slow comparison of requests without one.
+  // Such findings about retries need a failed request. Without one, skip the slow comparison.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
     review_retries(all, findings);
   review::arrange(findings, switched_off);
@@ -28797,13 +28797,13 @@ MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) 
 }  // namespace told_in_body
 
 MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
-  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name limits before this
+  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name their limits within it
   const std::string lower = text::lower_ascii(body.substr(0, longest));
   for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
   }
   if (advice.in_body == Duration{0}) advice.in_body.reset();
-  // "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
+  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
   constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
   constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
   advice.of_a_day =
@@ -38297,203 +38297,203 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2552    evidence/verification.hpp
 //   2674    model/finding.hpp
 //   2716    evidence/review.hpp
-//   2837    model/operation.hpp
-//   2868    keys/api_key.hpp
-//   2989    keys/keys.hpp
-//   3044    model/profile.hpp
-//   3073    model/tokenizer.hpp
-//   3085    gateway/options.hpp
-//   3226    model/acceptance.hpp
-//   3395    request/chat_request.hpp
-//   3514    script/scope.hpp
-//   3568    script/failure_scope.hpp
-//   3614    script/chaos.hpp
-//   3708    gateway/sweep.hpp
-//   3845    gateway/catalogue.hpp
-//   4005    gateway/mishaps.hpp
-//   4104    document/scenario_files.hpp
-//   4136    core/error.hpp
-//   4151    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
+//   2836    model/operation.hpp
+//   2867    keys/api_key.hpp
+//   2988    keys/keys.hpp
+//   3043    model/profile.hpp
+//   3072    model/tokenizer.hpp
+//   3084    gateway/options.hpp
+//   3225    model/acceptance.hpp
+//   3394    request/chat_request.hpp
+//   3513    script/scope.hpp
+//   3567    script/failure_scope.hpp
+//   3613    script/chaos.hpp
+//   3707    gateway/sweep.hpp
+//   3844    gateway/catalogue.hpp
+//   4004    gateway/mishaps.hpp
+//   4103    document/scenario_files.hpp
+//   4135    core/error.hpp
+//   4150    document/script_document.hpp
+//   4290    evidence/evidence_json.hpp
+//   4314    core/printed.hpp
+//   4343    core/reporter.hpp
+//   4422  Implementation
+//   4483    core/random.hpp
+//   4513    core/text.hpp
+//   4616    core/json_reader.hpp
+//   4670    core/pattern.hpp
+//   4761    core/json_pointer.hpp
+//   4809    core/calendar.hpp
+//   4828    core/access.hpp
+//   4900    core/timeline.hpp
+//   5078    core/rows.hpp
+//   5104    core/change_count.hpp
+//   5148    core/process.hpp
+//   5175    core/warning.hpp
+//   5190    core/heap_optional.hpp
+//   5217    core/handoff.hpp
+//   5254    model/profile_traits.hpp
+//   5354    model/checks.hpp
+//   5370    model/reply_data.hpp
+//   5436    model/request_error.hpp
+//   5449    model/fault_rows.hpp
+//   5565    model/failure_rows.hpp
+//   5605    model/dialect_rows.hpp
+//   5642    model/finding_kinds.hpp
+//   5719    model/reply_checks.hpp
+//   5768    request/embedding_request.hpp
+//   5792    request/chat_parser.hpp
+//   5809    request/chat_fields.hpp
+//   5857    request/chat_reader.hpp
+//   5952    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11713    core/gate.cpp
+//  11923    core/json_reader.cpp
+//  12262    core/pattern.cpp
+//  12675    core/random.cpp
+//  12730    core/reporter.cpp
+//  12828    core/text.cpp
+//  13172    model/acceptance.cpp
+//  13231    model/checks.cpp
+//  13268    model/connection_fault.cpp
+//  13370    model/failure.cpp
+//  13516    model/fault.cpp
+//  13750    model/finding.cpp
+//  13784    model/http_reply.cpp
+//  13850    model/pace.cpp
+//  14048    model/profile.cpp
+//  14226    model/range.cpp
+//  14256    model/received_request.cpp
+//  14324    model/reply.cpp
+//  14720    model/reply_checks.cpp
+//  14913    model/reply_template.cpp
+//  15073    model/sent_answer.cpp
+//  15101    model/sse_dialect.cpp
+//  15246    request/chat_fields.cpp
+//  15388    request/chat_messages.cpp
+//  15597    request/chat_reader.cpp
+//  16002    request/chat_request.cpp
+//  16086    request/embedding_request.cpp
+//  16174    keys/api_key.cpp
+//  16224    keys/key_store.cpp
+//  16721    keys/keys.cpp
+//  16785    keys/secrets.cpp
+//  16990    answer/bodies.cpp
+//  17063    answer/completion.cpp
+//  17289    answer/completion_events.cpp
+//  17485    answer/completion_json.cpp
+//  17702    answer/default_reply.cpp
+//  17879    answer/embeddings.cpp
+//  17996    answer/schema_checker.cpp
+//  18459    answer/schema_instance.cpp
+//  18832    answer/tokens.cpp
+//  19053    answer/words.cpp
+//  19114    script/chaos.cpp
+//  19254    script/chaos_rules.cpp
+//  19366    script/connection_faults.cpp
+//  19475    script/excerpts.cpp
+//  19537    script/field_matchers.cpp
+//  19915    script/forced_failures.cpp
+//  20004    script/hiding.cpp
+//  20119    script/json_comparison.cpp
+//  20205    script/matcher.cpp
+//  20448    script/matchers.cpp
+//  20799    script/scope.cpp
+//  20857    script/script.cpp
+//  21253    script/text_matchers.cpp
+//  21374    delivery/answer_log.cpp
+//  21544    delivery/delivery.cpp
+//  22008    delivery/faults_and_waits.cpp
+//  22281    delivery/framing.cpp
+//  22398    delivery/gzip.cpp
+//  22465    delivery/pace_schedule.cpp
+//  22534    delivery/progress.cpp
+//  22585    delivery/write_queue.cpp
+//  22726    http/acceptor.cpp
+//  22834    http/compatibility.cpp
+//  22943    http/connection.cpp
+//  23524    http/poller.cpp
+//  23692    http/reactor.cpp
+//  23955    http/request_reader.cpp
+//  24406    http/response.cpp
+//  24487    http/server.cpp
+//  24894    http/sockets.cpp
+//  25396    http/turned_away.cpp
+//  25480    http/workers.cpp
+//  25593    evidence/diagnosis.cpp
+//  25812    evidence/evidence_json.cpp
+//  26179    evidence/exchange.cpp
+//  26465    evidence/gateway_problems.cpp
+//  26912    evidence/journal.cpp
+//  27066    evidence/kept_problems.cpp
+//  27176    evidence/notes.cpp
+//  27276    evidence/record.cpp
+//  27733    evidence/redaction.cpp
+//  27873    evidence/redirects.cpp
+//  27976    evidence/retries.cpp
 //  28349    evidence/review.cpp
 //  28720    evidence/told_in_body.cpp
 //  28817    evidence/verification.cpp

@@ -16,14 +16,14 @@ namespace mock_gateway::detail {
 class ChaosRules;
 
 /// Compares the request with the stub. Never runs the test's functions: their results are in `function_results`, or
-/// unknown. The caller sets the exchange of the result.
+/// unknown. The caller sets NearMiss::exchange.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// Returns all texts in it that may contain a key.
+/// Returns the texts of a near miss that may contain a key.
 std::vector<std::string*> texts_of(NearMiss& near);
-/// Returns the condition lines, indented by two spaces: "  ✔ has tool \"f\"".
+/// Returns a line for each condition, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
 /// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
@@ -38,7 +38,7 @@ struct Diagnosis {
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// `no stub matched  POST /v1/chat/completions  key "billing service"   exchange 3`.
+/// Returns the first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing"   exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
 std::string brief(const ExchangeRecord& record);
@@ -47,11 +47,11 @@ std::string brief(const ExchangeRecord& record);
 /// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
 /// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// Returns why it was refused: `temperature: expected a number, got a string ("hot")`. Empty for 401 and if it was not.
+/// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`, or empty.
+/// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 class RecordedCall {
@@ -61,7 +61,7 @@ class RecordedCall {
   const ExchangeRecord& record() const { return *record_; }
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
+  /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:

@@ -23,7 +23,7 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an object with room for all members, including those of the control API, since growth would copy them.
+/// Returns an object with capacity for all members, also those that the control API adds: growing would copy it.
 Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -77,7 +77,7 @@ Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// Like of_bytes(), but with the key `json` for JSON without duplicate keys, of which a JSON value would lose one.
+/// Like of_bytes(), but has the key `json` for JSON. Duplicate keys need `text`, because a JSON value would lose one.
 Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -144,7 +144,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// Masks keys in names and descriptions by the test's author. No other code masks those.
+/// Masks keys in the names and descriptions that the test chose. No other code masks these texts.
 std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -167,7 +167,7 @@ Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// How many bytes of an answer are shown at most.
+/// The maximum number of bytes that the JSON of an answer contains.
 inline constexpr std::size_t max_shown_bytes = std::size_t{1} << 20;
 
 Json parts_of(const SentAnswer& answer) {

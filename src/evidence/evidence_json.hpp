@@ -22,7 +22,7 @@ Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
-/// Null for a reference without a stub (id 0).
+/// Returns null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
 Json as_json(const NearMiss& near);
 

@@ -23,7 +23,7 @@ std::string one_line(std::string_view text, std::size_t most) {
   return text::printable(text.substr(0, text.find('\n')), most);
 }
 
-/// "exchange 3 (POST /v1/chat/completions)".
+/// Returns "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
@@ -53,7 +53,7 @@ bool is_showable(std::string_view bytes) {
   return true;
 }
 
-/// Returns a command that prints any bytes and is itself showable.
+/// Returns a printf command that prints these bytes and itself contains only showable characters.
 std::string print_command(std::string_view bytes) {
   if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
   std::string escaped;
@@ -268,7 +268,7 @@ std::string Exchange::as_curl() const {
 }
 
 std::string Exchange::summary() const {
-  // A condition table begins with an indented line.
+  // The diagnosis of an unmatched request begins with an indented line.
   std::string_view told = record_->decision.detail;
   told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
   std::string decided = detail::journal::one_line(told, 200);

@@ -27,13 +27,13 @@ std::string expected_calls(const Range& range) {
 
 using Calls = std::vector<RecordedCall>;
 
-/// The maximum number of stubs to compare with other requests: each is compared with every request.
+/// The maximum number of stubs to explain. Each explanation compares the stub with every request.
 inline constexpr std::size_t most_explained = 20;
 
 NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // it is about the stub now, not at the time of the request
+  near.passed_over.clear();  // compare() read the stub's present state, not its state at the time of the request
   return near;
 }
 
@@ -43,7 +43,7 @@ bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Returns why the request did not get the stub's answer, although the stub matches: "no stub answered".
+/// Returns why the request did not get the stub's answer, although the stub matches, for example "no stub answered".
 std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
@@ -56,7 +56,7 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   }
   std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    // The record does not say which state was missing then.
+    // The record does not contain the states at the time of the request.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
       text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
@@ -140,7 +140,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
   return lines;
 }
 
-/// Omits the explanation if `calls` is null.
+/// Returns the problem of an unmet expectation. If `calls` is null, it has no explanation.
 Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
@@ -163,7 +163,7 @@ Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_ma
   return found;
 }
 
-/// "and 3 more problems of exchanges, not kept (unmatched)".
+/// Returns "and 3 more problems of exchanges, not kept (unmatched)".
 std::string dropped_line(const KeptProblems::Dropped& dropped) {
   const std::string count = dropped.count == 0
                                 ? "perhaps more problems"
@@ -445,7 +445,7 @@ std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const
   if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
   std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
-    // Expectations already are problems, and the catalogue's stubs are not the tester's.
+    // Unmet expectations are reported as problems. The catalogue's stubs were not written by the test.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;

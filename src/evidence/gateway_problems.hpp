@@ -59,7 +59,7 @@ class GatewayProblems {
 
   /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// Returns the client's mistakes, after the same wait.
+  /// Returns the client's mistakes, after waiting like verify().
   Review review(const RequestScope& scope, Duration patience) const;
   struct Unreported {
     /// The message about problems and notes; empty if there are no problems.
@@ -67,17 +67,17 @@ class GatewayProblems {
     /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
+  /// Without `with_problems`, returns only notes. Only findings about exchanges after `since` are included.
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// Returns the unprinted notes about exchanges after `since`. Excludes stubs, which later requests may call. Findings
-  /// that fail no review come first, unless a review has printed them.
+  /// Returns the unprinted notes about exchanges after `since`. Excludes notes about stubs, because later requests may
+  /// call them. Findings that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
-  /// Marks notes about chaos and connection faults so far as old.
+  /// Marks the notes so far about chaos and connection faults as notes of earlier tests.
   void pass_over_notes() const;
   void reset();
 
  private:
-  /// Problems with the identities used in reports.
+  /// Each problem with its identity, by which ReportedProblems knows it.
   using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
   Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
@@ -88,7 +88,7 @@ class GatewayProblems {
   /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  /// Returns the newest chat requests, oldest first; none if no stub needs them.
+  /// Returns up to 200 of the newest requests, oldest first, to explain problems of stubs; empty if no stub has one.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
@@ -99,13 +99,13 @@ class GatewayProblems {
 
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway's creation or reset
+  std::atomic<std::size_t> sleeps_before_;  // expired sleeps when the gateway was created or reset
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// Scripted faults and waits, unusual answers and failures after `since`: one line each, at most ten exchanges.
+/// Returns a note for each exchange after `since` with scripted faults, a failure or an unusual answer, at most ten.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
 std::vector<std::string> notes_of_connections(const JournalState& journal);

@@ -46,7 +46,7 @@ std::string text_of(const Decision& decision) {
 }
 
 std::string text_of(const Outcome& outcome) {
-  // The number of events matters for a broken answer only.
+  // The number of events matters only if the answer broke off.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
@@ -120,7 +120,7 @@ std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) cons
 }
 
 ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search too: clear() resets it
+  const bool at_least = evicted() > 0;  // also read before the search, because clear() resets it
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }

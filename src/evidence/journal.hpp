@@ -33,7 +33,7 @@ struct Decision {
     chaos,
     /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The list of models answered, or one model, whose id is then `detail`.
+    /// The answer was the list of models, or one model; `detail` is then its id.
     models,
     /// The gateway generated embeddings; `detail` is the model.
     embeddings,
@@ -94,15 +94,15 @@ struct Departure {
   enum class How {
     /// It sent FIN and may still read.
     closed,
-    /// It reset the connection (RST), as clients also do that close with unread bytes.
+    /// It reset the connection (RST). A client also does this by closing with unread bytes.
     reset,
   };
   How how = How::closed;
-  /// The events, content deltas and bytes of the answer passed to the connection by then.
+  /// The events, content deltas and bytes of the answer passed to the connection before it left.
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// The number of these bytes that reached the client's kernel; all if the system cannot tell.
+  /// The part of `bytes` that reached the client's kernel; all if the system cannot tell.
   std::size_t delivered = 0;
   /// The time on the gateway's clock.
   TimePoint at{};
@@ -115,7 +115,7 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection struck by a fault of Gateway::next_connection or every_connection.
+/// A connection to which a fault of Gateway::next_connection or every_connection applied.
 struct ConnectionHit {
   /// The number of the connection, from 1, as in Exchange::connection_id.
   std::uint64_t connection_id = 0;
@@ -143,7 +143,7 @@ class Exchange {
   std::size_t position() const;
   bool reused_connection() const;
 
-  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
+  // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
@@ -157,7 +157,7 @@ class Exchange {
   /// The body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// All of the above, and the key sent with the request.
+  /// The method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
   /// All bytes of the request as received, with masked keys.
@@ -179,16 +179,16 @@ class Exchange {
 
   /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
-  /// Waits in real time until the client closed its side, reset the connection or could not be written to.
+  /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
   /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request, if any.
+  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that struck this request, in order, with effect and cause: `rule 2: reset the
+  /// The rules of Gateway::chaos that applied to this request, in order, with effect and cause: `rule 2: reset the
   /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
   /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
@@ -205,13 +205,13 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// The bytes sent so far, copied. Empty unless Options::keep_answers was set by then, or a sweep needs it.
+  /// A copy of the bytes sent so far. Empty unless Options::keep_answers is set or Gateway::sweep sent the request.
   std::optional<SentAnswer> answer() const;
 
-  /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
-  /// received() is the base of a pace. On Linux a request is complete when the system received its last byte, or when
-  /// the previous exchange on its connection ended, even if the gateway reads it later. On other systems, and on a
-  /// manual clock, it is complete when the gateway has read it.
+  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
+  /// the base of a pace. On Linux a request is complete when the system received its last byte, or when the previous
+  /// exchange on its connection ended, even if the gateway reads it later. On other systems, and on a manual clock, it
+  /// is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -261,8 +261,8 @@ class Journal {
   Exchange last() const;
   /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
-  /// Returns the connections struck by Gateway::next_connection and every_connection, oldest first, including those
-  /// without a request. Keeps as many of the newest as exchanges. Each is recorded before the client can notice it.
+  /// Returns the connections with a fault of Gateway::next_connection or every_connection, oldest first, even without a
+  /// request. Keeps the newest, as many as exchanges. Each is recorded before the client can notice the fault.
   std::vector<ConnectionHit> connection_hits() const;
   /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
@@ -270,7 +270,7 @@ class Journal {
   /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
   /// Returns the exchanges whose chat request meets all conditions, whether or not a stub answered:
-  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions and lets their exceptions pass.
+  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions; their exceptions reach the caller.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
@@ -285,7 +285,7 @@ class Journal {
 
   /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits in real time until all begun requests have ended, except waiting ones whose client has closed its side.
+  /// Waits in real time until all begun requests have ended. Ignores waiting ones whose client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
   /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(); see Gateway::reset.
   void clear() const;

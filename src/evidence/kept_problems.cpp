@@ -1,4 +1,4 @@
-// How many problems are kept and how the others are counted; the fields kept for each.
+// How many problems of exchanges are kept, and how dropped ones are counted, also for a scope of a header field.
 
 #include "kept_problems.hpp"
 
@@ -8,7 +8,7 @@
 namespace mock_gateway::detail {
 namespace kept_problems {
 
-/// Returns a fingerprint that compares fields as scopes do: names in any case, values exactly.
+/// Returns a hash that is equal for fields equal to a scope: names in any case, values exactly.
 std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
@@ -43,7 +43,7 @@ void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
     if (known != group.fields.end()) {
       ++known->second;
     } else if (!group.has_uncounted && fields_ < most_fields) {
-      // After one uncounted field no more are added, so every counted field is counted completely.
+      // Once a field was not counted, no new field is added, so that each existing count is complete.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {

@@ -19,33 +19,33 @@ namespace mock_gateway::detail {
 
 /// A problem of an exchange. Stored outside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  /// Without secrets. Without the stub's place and title, which may change until they are requested.
+  /// Has masked keys. Readers add the stub's place and title, because these may change.
   Problem problem{Problem::Kind::unmatched, {}};
   std::shared_ptr<StubState> stub{};
-  /// The parts of the request that scopes need.
+  /// The parts of the request that RequestScope compares.
   ReceivedRequest request{};
 };
 
-/// The problems of exchanges: the first hundred per kind and key, and the number of the others. The number of keys
-/// bounds the memory. Not thread-safe.
+/// The problems of exchanges: the first hundred per kind and key, and the number of further ones. Memory only grows
+/// with the number of keys. Not thread-safe.
 class KeptProblems {
  public:
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// Whether `count` is a lower bound, perhaps 0. Only for scopes of a header without a key, after about 10,000
-    /// different header fields.
+    /// Whether `count` is a lower bound, perhaps 0. Only true for a scope of a header field, after about 10,000
+    /// different fields.
     bool is_least = false;
-    /// The stubs of the dropped problems, in this scope or not; up to 1,000 per key.
+    /// The stubs of the dropped problems, also outside this scope; up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps or counts a problem. Its request needs no body.
+  /// Keeps a problem, or only counts it beyond the limit. Its request needs no body.
   void add(RecordedProblem recorded);
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// Returns the kinds for which problems of the scope were not kept, or may not have been.
+  /// Returns the kinds of problems that were dropped, or may have been, for this scope.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Deletes the problems of a scope and returns the kept ones. For a scope of a header, dropped ones stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. A scope of a header keeps the counts of dropped ones.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
   /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
@@ -63,7 +63,7 @@ class KeptProblems {
     bool has_uncounted = false;
     std::set<std::uint64_t> stubs{};
   };
-  /// Kind, id and description of the key. A description may change.
+  /// The kind of problem, and the key's id and description. The description may change.
   using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
   static GroupName group_of(const RecordedProblem& recorded);

@@ -19,18 +19,18 @@ namespace notes {
 /// The maximum number of exchanges, and of connections, in the notes.
 inline constexpr std::size_t most = 10;
 
-/// Whether the stall guard ended the wait of this fault, which a problem reports.
-bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
+/// Whether the stall guard ended the wait of this fault. Then a problem already reports it.
+bool is_problem_of_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
   if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// "was answered with 500 internal_error as scripted". Empty if problems, findings or the chaos line report it.
+/// Returns "was answered with 500 internal_error as scripted"; empty if a problem, a finding or chaos_line() tells it.
 std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // a stub with never(), whose call is a problem
   const std::string& code = record.advice.code;
   const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
   if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
@@ -42,13 +42,13 @@ std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// Returns the note about an exchange, to follow "exchange 1", if any.
+/// Returns the note about an exchange without its start "exchange 1"; empty if there is none.
 std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
+    if (scripted.reached && !is_problem_of_guard(record, scripted.fault))
       add(faults::what_happened(scripted.fault) + " as scripted");
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;

@@ -32,10 +32,10 @@ bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
-/// Returns the bytes on the heap of a value: 0 for a string that fits into its object.
+/// Returns the heap memory of a value, in bytes. A short string needs none, because it fits into its object.
 std::size_t heap_of(const std::string& text) {
-  const std::size_t own = std::string().capacity();
-  return text.capacity() > own ? text.capacity() + 1 : 0;
+  const std::size_t capacity_inside = std::string().capacity();
+  return text.capacity() > capacity_inside ? text.capacity() + 1 : 0;
 }
 
 std::size_t heap_of(const wire::Headers& headers) {
@@ -81,7 +81,7 @@ void ExchangeRecord::weigh() {
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += heap_of(*text);
-  for (const Finding& finding : findings)  // each has one exchange
+  for (const Finding& finding : findings)  // each has one exchange id
     total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
   if (connection_fault) total += heap_of(*connection_fault);
@@ -202,7 +202,7 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto place = records_.end();  // before larger ids, which may be published before a reserved id
+    auto place = records_.end();  // a record with a larger id may have been published before
     while (place != records_.begin() && (*(place - 1))->id > record->id) --place;
     records_.insert(place, std::move(record));
     evict(removed);
@@ -210,10 +210,10 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   signal_->changed.notify_all();
 }
 
-void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
+void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& removed) {
   while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
     bytes_ -= records_.front()->weight();
-    out.push_back(std::move(records_.front()));
+    removed.push_back(std::move(records_.front()));
     records_.pop_front();
     ++evicted_;
   }
@@ -365,7 +365,7 @@ JournalState::Changes JournalState::changes_since(std::uint64_t number) const {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     changes.number = added_;
     changes.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Searches from the newest id, where most new records are. The search ends early unless some were evicted.
+    // Searches backwards, because new records are near the newest id. Stops when all are found; evicted ones never are.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;

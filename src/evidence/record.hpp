@@ -32,11 +32,11 @@
 
 namespace mock_gateway::detail {
 
-/// Shared by all records of a journal: only a few test threads wait for outcomes.
+/// The mutex and condition of a journal and its records. One pair suffices, because few test threads wait.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended. Excludes those marked as unattended.
+  /// The number of requests that have begun to arrive and not ended, except unattended ones.
   std::size_t under_way = 0;
 };
 
@@ -57,9 +57,9 @@ struct RetryAdvice {
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one.
+  /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
   std::uint64_t presented = 0;
 };
 
@@ -79,14 +79,14 @@ struct ExchangeRecord final : ExchangeObserver {
   };
 
   std::uint64_t id = 0;
-  std::uint64_t number = 0;  // the publication number; the order may differ from the ids
+  std::uint64_t number = 0;  // in the order of publication, which may differ from the ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
   std::string raw_head;
-  std::string raw_body;  // only if different from request.body, that is chunked
+  std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
-  std::string refusal;              // the message of a rejection, or about a malformed request
+  std::string refusal;              // why the request was rejected or is malformed
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
   int status = 0;
   TimePoint received{};
@@ -96,7 +96,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // whether rules existed that could strike it
+  bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
@@ -117,15 +117,15 @@ struct ExchangeRecord final : ExchangeObserver {
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
-  /// The part of the answer that counts towards the journal's byte limit: everything kept, once the exchange has ended.
+  /// The size of the kept answer, for the journal's byte limit; 0 until the exchange has ended.
   std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // belongs to an ended test: leaves the journal when it ends
-  bool unattended = false;            // waits although its client has closed its side: not under way
+  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
   std::optional<TimePoint> first_byte;
@@ -133,7 +133,7 @@ struct ExchangeRecord final : ExchangeObserver {
   // The following are in real time, regardless of the gateway's clock.
   using RealTime = std::chrono::steady_clock::time_point;
   RealTime recorded{};               // when it was published, before any byte of the answer
-  TimePoint machine_time{};          // the system clock at that time, by which clients read dates
+  TimePoint machine_time{};          // the system clock at publication; clients compare dates with it
   std::optional<RealTime> answered;  // when the answer began
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
@@ -142,7 +142,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
-  // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
+  // Called by the connection's thread, before or after publication. Only repeated calls of mark_written() add up.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   void mark_first_byte(TimePoint at, RealTime real) override;
   void mark_client_closed(const Leaving& leaving) override;
@@ -152,7 +152,7 @@ struct ExchangeRecord final : ExchangeObserver {
   void mark_chaos_missed(std::size_t strike);
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// Returns the number of chaos rules that struck, without those that had no effect.
+  /// Returns the number of chaos rules that had an effect on the exchange.
   std::size_t chaos_strikes() const;
 
  private:
@@ -192,24 +192,24 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records of exchanges under way go when these end.
   void forget(const RequestScope& scope);
   struct Changes {
-    /// Kept records, in order of publication.
+    /// The records that were not evicted, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
     /// The number of records published so far, for the next call.
     std::uint64_t number = 0;
     /// No kept record has a smaller id.
     std::uint64_t oldest = 0;
   };
-  /// Returns the records published after the first `number`. The time depends only on their number.
+  /// Returns the records published after the first `number`. The time grows with them, not with the journal.
   Changes changes_since(std::uint64_t number) const;
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
   /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
+  /// Waits until `condition` holds, and checks it after every change. The condition runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
   /// Waits until no exchange of the scope is under way. For the scope of one test, only recorded exchanges count.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
@@ -229,12 +229,12 @@ class JournalState {
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
-  // These require the mutex.
+  // The caller holds the mutex.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Moves the oldest records beyond the limits into `out`, for the caller to free after the lock.
-  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
+  /// Moves the oldest records beyond the limits into `removed`, for the caller to free after the lock.
+  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& removed);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Checks whether the record of a reserved id was forgotten before its publication.
+  /// Marks the record of a reserved id as forgotten if forget() was called for it before its publication.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
@@ -244,7 +244,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // forget() while ids are reserved: scope, newest id
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -253,11 +253,11 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
-/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
-/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
-/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
-/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
+/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
+/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
+/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
+/// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 

@@ -44,7 +44,7 @@ void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const Ke
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // Other values of such a field may be any word: replacing it in the body would change the request.
+    // Another value may be any word. Masking that word in the body would change the request.
     if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
 }
@@ -98,7 +98,7 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // The head contains all fields: if it has no secret, they have none.
+  // The raw head contains all fields, so without a secret in it no field has one.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
       keys.mask(header.name, foreign);

@@ -23,13 +23,13 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed, because a static gateway may be destroyed later.
+/// Never destroyed, because a Gateway in a static variable may use it at exit.
 Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
 }
 
-std::vector<Records> records_of_others(const JournalState& journal) {
+std::vector<Records> records_of_other_gateways(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
     Journals& known = journals();
@@ -64,7 +64,7 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
-  // Fetch standard, 4.4: other redirects turn POST into GET.
+  // Other redirects turn POST into GET (Fetch standard, 4.4).
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
@@ -100,7 +100,7 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
   };
-  for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
+  for (const redirects::Records& theirs : redirects::records_of_other_gateways(journal)) {
     for (const auto& redirected : own)
       if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
         add(*redirected, "the client followed the redirect and sent the key to " + redirects::place(*there) + ".");

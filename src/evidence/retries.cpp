@@ -1,5 +1,5 @@
-// Retries: which requests count as one and may differ how; when one is too early or useless; tolerances; texts of these
-// findings.
+// Retries: which requests count as retries, and how they may differ; which are too early or useless; tolerances; texts
+// of findings.
 
 #include "review_parts.hpp"
 
@@ -25,7 +25,7 @@ using text::seconds;
 
 /// The tolerated amount by which a client may retry earlier than asked.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests closer together may be parallel calls.
+/// The time between two requests below which they may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// The time after a final error during which an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
@@ -62,7 +62,7 @@ bool comes_after(const Seen& first, const Seen& second) {
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the time from the first's answer, or its arrival if unanswered, to the second; the longer of both clocks.
+/// Returns the time from the first's answer (its arrival, if unanswered) to the second, on the clock that shows more.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -70,9 +70,9 @@ Duration pause_between(const Seen& first, const Seen& second) {
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// Returns the waiting time for messages: the judged time. If it exceeds the time on the gateway's clock by at most 1 %
-/// of the time asked for, returns the latter, so that messages on a manual clock are reproducible.
-Duration told(Duration judged, Duration by_gateway, Duration asked) {
+/// Returns the waiting time to print: `judged`, or `by_gateway` if that is less by at most 1 % of `asked`. The time by
+/// the gateway's clock makes messages on a manual clock reproducible.
+Duration time_to_print(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
@@ -96,8 +96,8 @@ RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Returns for each request whether its series has two simultaneous ones. A request that arrives during an earlier one,
-/// or within a burst, belongs to the same series.
+/// Returns for each request whether its series has two simultaneous requests. A request that arrives during an earlier
+/// one, or less than `burst` after the previous one, belongs to its series.
 std::vector<bool> in_parallel_series(const Group& same) {
   std::vector<bool> together;  // for each series
   std::vector<std::size_t> runs;
@@ -128,7 +128,7 @@ bool is_over_for_the_day(const RetryAdvice& advice) {
   return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
 }
 
-/// Whether it failed and its client has read the failure.
+/// Whether the request failed and the client has read the failure.
 bool was_refused(const Seen& seen) {
   // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
@@ -168,22 +168,23 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
     const char* const source = !advice.after            ? "the body of the 429 said "
                                : advice.in_milliseconds ? "retry-after-ms was "
                                                         : "Retry-After was ";
-    return TooEarly{"after " + seconds(told(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
+    return TooEarly{"after " + seconds(time_to_print(waited, shown, *asked)), source + seconds(*asked), "",
+                    !advice.after};
   }
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The system clock is the client's clock.
+  // The client compares the date with the system clock.
   const Duration pause = std::max(waited, retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
+  return TooEarly{seconds(ahead - time_to_print(pause, shown, ahead)) + " before the date in Retry-After", "",
                   other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
                                 "header compares the date with the machine's clock."
                               : ""};
 }
 
-/// `401 "unauthorized"`.
+/// Returns `401 "unauthorized"`.
 std::string error_of(const ExchangeRecord& record) {
   const std::string& code = record.advice.code;
   return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
@@ -193,10 +194,10 @@ Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& 
   return kind.make(std::move(message), {first.record->id, second.record->id});
 }
 
-/// "0.5 s after 429 "rate_limit_exceeded"".
+/// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
-  return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  return seconds(time_to_print(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.
@@ -204,7 +205,7 @@ bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
 
-/// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
+/// Returns the mistake of sending the second request after the first. `alone`: no number marks the second as a retry.
 std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
@@ -323,7 +324,7 @@ class EqualRequests {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // It may retry any of several calls, so it is wrong only if it is wrong after each of them.
+    // The request may retry any of several calls, so it is wrong only if it is wrong after each.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -368,8 +369,8 @@ class EqualRequests {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;                      // failed and not continued by a retry
-  std::vector<std::optional<std::size_t>> continues_;  // the failed request that this one retries
+  std::vector<std::size_t> open_;                      // failed requests without a retry so far
+  std::vector<std::optional<std::size_t>> continues_;  // for each retry, the failed request
   std::vector<bool> is_continued_;
 };
 

@@ -246,7 +246,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
-  // Clients differ in which of several different fields they read.
+  // If a field occurs with several values, clients differ in which one they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -286,7 +286,7 @@ std::vector<Finding> harmless_findings(const JournalState& journal, const std::v
                                        std::uint64_t since) {
   const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
-  // These findings need a failure. Skip the slow comparison of requests without one.
+  // Such findings about retries need a failed request. Without one, skip the slow comparison.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
     review_retries(all, findings);
   review::arrange(findings, switched_off);

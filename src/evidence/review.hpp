@@ -59,9 +59,9 @@ class ReportedProblems;
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
-/// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
-/// request within 100 ms of a failure counts as another call.
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. If a
+/// client without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a
+/// success), a request within 100 ms of a failure counts as another call.
 ///
 /// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
@@ -75,10 +75,9 @@ class ReportedProblems;
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
-/// soon as the gateway's clock shows the date, or the system clock, with which clients compare it, or the real time
-/// since the answer is as long as the time from the answer to the date. If an answer has several different fields of
-/// one name (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is
-/// allowed if any x-should-retry is `true`.
+/// soon as one clock allows it: the gateway's, the system clock, with which clients compare the date, or real time,
+/// counted from the answer. If an answer has several different fields of one name (Failure::add_header), clients differ
+/// in which they read: then the answer asks for no time, and a retry is allowed if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.

@@ -58,7 +58,7 @@ struct Seen {
   std::optional<std::int64_t> number;
   /// The request's Idempotency-Key.
   std::optional<std::string> call;
-  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
+  /// Whether a chaos fault broke the answer, or its Content-Length was wrong.
   bool broken = false;
 };
 

@@ -87,13 +87,13 @@ bool has_word(std::string_view body, std::string_view word) {
 }  // namespace told_in_body
 
 void note_body(RetryAdvice& advice, std::string_view body) {
-  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name limits before this
+  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name their limits within it
   const std::string lower = text::lower_ascii(body.substr(0, longest));
   for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
   }
   if (advice.in_body == Duration{0}) advice.in_body.reset();
-  // "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
+  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
   constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
   constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
   advice.of_a_day =

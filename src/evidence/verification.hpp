@@ -83,11 +83,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. They are about the effects of chaos, and up to ten
-  /// connections struck by a fault. Up to ten exchanges have a line if they had a scripted fault, a failure or an
-  /// unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual dialect). Stubs that
-  /// were never called or always hidden by other stubs have one, except the catalogue's, and exchanges that wait as
-  /// scripted; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. Their subjects: the effects of chaos; up to ten connections
+  /// with a fault; up to ten exchanges with a scripted fault, a failure or an unusual answer (a finish_reason other
+  /// than stop and tool_calls, several choices, an unusual dialect); stubs never called or always hidden by other
+  /// stubs, except the catalogue's; exchanges that wait as scripted, and the number of other exchanges under way. An
+  /// adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -102,7 +102,7 @@ class [[nodiscard]] Verification {
 
  private:
   friend struct detail::Access;
-  /// Reading the problems adds their `identities` to `reported`, which suppresses their report by the destructor.
+  /// Reading the problems adds their `identities` to `reported`. The gateway's destructor does not report those.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -125,8 +125,8 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Verifies that each stub was called and that all calls of each came before all calls of the next, in the order of the
-/// journal, which records a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+/// Verifies that each stub was called, and that all its calls came before all calls of the next:
+/// `CHECK(called_in_order(login, ask, logout))`. The order is the journal's, which records a request before its answer.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
