@@ -2880,9 +2880,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what it took beyond the answer's usage; for a failure, everything. Without
-/// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
-/// the gateway (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
+/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -2914,7 +2914,7 @@ struct ApiKey {
   TimePoint created;
   /// The number of requests with its secret, regardless of the answer and of eviction from the journal.
   std::size_t requests = 0;
-  /// When the last of them was complete, on the gateway's clock; empty before the first.
+  /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
 };
 
@@ -2969,12 +2969,12 @@ class KeyOptions {
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Limits the requests of the key; see RateLimit. Both are positive, or Keys::create throws. Default: unlimited.
+  /// Limits the requests of the key; see RateLimit. Keys::create requires positive values. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
-  /// with its own limits. Default: each key counts alone.
+  /// Sets the group of the key. The requests and tokens of all keys in a group are added up, and each key compares the
+  /// total with its own limits. Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -5965,8 +5965,8 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
-  /// be unambiguous.
+  /// Whether the text contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long
+  /// enough to be unambiguous.
   bool has_key = false;
 };
 
@@ -6056,7 +6056,7 @@ class KeyStore {
 
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
-    /// The key at that time; only for deleted, disabled and enabled.
+    /// The key at the time of the request; only set for deleted, disabled and enabled.
     ApiKey key;
     /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
     std::string credential;
@@ -6067,14 +6067,14 @@ class KeyStore {
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
-  /// Sets its state after `steps`, which come first.
+  /// Sets the states of the key: first `steps`, then `state`.
   void set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps = {});
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
-  /// Sets a limit of the key and restarts its count. Null: the limit that all keys share.
+  /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
-  /// Makes the first script that names the key its owner.
+  /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
@@ -6101,13 +6101,14 @@ class KeyStore {
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
   /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
+  /// Counts a request in the shared limit and the key's own; in neither, if one is exceeded. Then returns the longer
+  /// wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
-  /// than the request, otherwise the one with the longer remaining time.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
+  /// smaller than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// Changes the amount taken to `tokens`, in the windows that are still current.
+  /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
   void settle(TakenTokens& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
@@ -6118,7 +6119,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text too from now on. It is not accepted as a key.
+  /// Makes mask() mask this text too. It is not accepted as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -6170,14 +6171,14 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
-  secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
-  Entry for_all_;                                               // no key; holds the limits that all keys share
+  secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
+  Entry for_all_;         // no key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
 
-/// The tokens that a request takes while it is answered. Returns the unused ones when it is destroyed.
+/// The tokens taken for a request. The destructor gives back those that the answer did not use.
 class TokenUse {
  public:
   TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
@@ -6185,7 +6186,7 @@ class TokenUse {
   TokenUse(const TokenUse&) = delete;
   TokenUse& operator=(const TokenUse&) = delete;
 
-  /// Sets the number of tokens that the answer uses. Takes those in excess of the taken ones now.
+  /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
     if (tokens > taken_.tokens) store_->settle(taken_, tokens);
@@ -16230,7 +16231,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace key_store {
 
-/// `key "key_2" ("billing service")`.
+/// Returns `key "key_2" ("billing service")`.
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
@@ -16262,7 +16263,7 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   }
 }
 
-/// Throws GatewayError for an id that no request can name.
+/// Throws GatewayError for an id that is not UTF-8, which no request can name.
 MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
@@ -16289,7 +16290,7 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
 
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // May exceed the limit: another key of the group may have a larger one, or an answer used more than was left.
+  // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -16303,7 +16304,7 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 }  // namespace key_store
 
 MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Only differences: the end of a very long window may overflow TimePoint.
+  // Compares durations, because the end of a very long window may overflow TimePoint.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
@@ -16623,7 +16624,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // The script has replaced this secret since.
+  // The script has given this key another secret since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
@@ -16796,7 +16797,7 @@ inline constexpr std::size_t shortest_foreign_key = 20;
 inline constexpr std::size_t shortest_secret = 16;
 /// A shorter base64 text may occur in an image by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-/// Letters and digits first; all are base64 digits for URLs.
+/// The base64 digits for URLs, in order. The first 62 are letters and digits.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct Span {
@@ -16820,7 +16821,7 @@ struct Scanner {
 MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
-  // Called three times for each field; most names end with another letter.
+  // Skips most names quickly: a sensitive name ends with n, e or y. This is called three times for each field.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
   // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
@@ -16869,8 +16870,8 @@ MOCK_GATEWAY_INLINE std::string Known::beginnings() const {
 /// Returns the length of the longest form that `text` begins with, or 0.
 MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A prefix of `text` is not greater than `text`. If the greatest such form differs at some position, every form that
-  // is a prefix ends before that position.
+  // Forms are sorted, and a prefix of `text` is not greater than `text`. If the greatest form that is not greater
+  // differs from `text` at a position, every prefix ends before that position.
   for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
@@ -16908,7 +16909,7 @@ MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
     const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
     const bool like_key = form == 0;
-    // Prose is full of these letters; searching for a rarer one takes a fifth of the time.
+    // Searches for a letter that is rare in prose, because this takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
@@ -16932,7 +16933,7 @@ MOCK_GATEWAY_INLINE void Scanner::search_decoded(std::string_view text, int nest
   if (nesting == 0) return;
   for (const char mark : {'%', '\\'}) {
     std::string decoded;
-    // Each entry: from decoded[first] up to the next entry, bytes come from `second` onwards.
+    // For each entry, the bytes from decoded[first] up to the next entry come from text[second] onwards.
     std::vector<std::pair<std::size_t, std::size_t>> jumps;
     std::size_t copied = 0;
     char byte = '\0';
@@ -38347,195 +38348,195 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5857    request/chat_reader.hpp
 //   5952    keys/secrets.hpp
 //   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11713    core/gate.cpp
-//  11923    core/json_reader.cpp
-//  12262    core/pattern.cpp
-//  12675    core/random.cpp
-//  12730    core/reporter.cpp
-//  12828    core/text.cpp
-//  13172    model/acceptance.cpp
-//  13231    model/checks.cpp
-//  13268    model/connection_fault.cpp
-//  13370    model/failure.cpp
-//  13516    model/fault.cpp
-//  13750    model/finding.cpp
-//  13784    model/http_reply.cpp
-//  13850    model/pace.cpp
-//  14048    model/profile.cpp
-//  14226    model/range.cpp
-//  14256    model/received_request.cpp
-//  14324    model/reply.cpp
-//  14720    model/reply_checks.cpp
-//  14913    model/reply_template.cpp
-//  15073    model/sent_answer.cpp
-//  15101    model/sse_dialect.cpp
-//  15246    request/chat_fields.cpp
-//  15388    request/chat_messages.cpp
-//  15597    request/chat_reader.cpp
-//  16002    request/chat_request.cpp
-//  16086    request/embedding_request.cpp
-//  16174    keys/api_key.cpp
-//  16224    keys/key_store.cpp
-//  16721    keys/keys.cpp
-//  16785    keys/secrets.cpp
-//  16990    answer/bodies.cpp
-//  17063    answer/completion.cpp
-//  17289    answer/completion_events.cpp
-//  17485    answer/completion_json.cpp
-//  17702    answer/default_reply.cpp
-//  17879    answer/embeddings.cpp
-//  17996    answer/schema_checker.cpp
-//  18459    answer/schema_instance.cpp
-//  18832    answer/tokens.cpp
-//  19053    answer/words.cpp
-//  19114    script/chaos.cpp
-//  19254    script/chaos_rules.cpp
-//  19366    script/connection_faults.cpp
-//  19475    script/excerpts.cpp
-//  19537    script/field_matchers.cpp
-//  19915    script/forced_failures.cpp
-//  20004    script/hiding.cpp
-//  20119    script/json_comparison.cpp
-//  20205    script/matcher.cpp
-//  20448    script/matchers.cpp
-//  20799    script/scope.cpp
-//  20857    script/script.cpp
-//  21253    script/text_matchers.cpp
-//  21374    delivery/answer_log.cpp
-//  21544    delivery/delivery.cpp
-//  22008    delivery/faults_and_waits.cpp
-//  22281    delivery/framing.cpp
-//  22398    delivery/gzip.cpp
-//  22465    delivery/pace_schedule.cpp
-//  22534    delivery/progress.cpp
-//  22585    delivery/write_queue.cpp
-//  22726    http/acceptor.cpp
-//  22834    http/compatibility.cpp
-//  22943    http/connection.cpp
-//  23524    http/poller.cpp
-//  23692    http/reactor.cpp
-//  23955    http/request_reader.cpp
-//  24406    http/response.cpp
-//  24487    http/server.cpp
-//  24894    http/sockets.cpp
-//  25396    http/turned_away.cpp
-//  25480    http/workers.cpp
-//  25593    evidence/diagnosis.cpp
-//  25812    evidence/evidence_json.cpp
-//  26179    evidence/exchange.cpp
-//  26465    evidence/gateway_problems.cpp
-//  26912    evidence/journal.cpp
-//  27066    evidence/kept_problems.cpp
-//  27176    evidence/notes.cpp
-//  27276    evidence/record.cpp
-//  27733    evidence/redaction.cpp
-//  27873    evidence/redirects.cpp
-//  27976    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28350    evidence/review.cpp
+//  28721    evidence/told_in_body.cpp
+//  28818    evidence/verification.cpp
+//  28935    serve/answer_headers.cpp
+//  29012    serve/asked_requests.cpp
+//  29079    serve/chat_judge.cpp
+//  29392    serve/connection_loop.cpp
+//  29553    serve/gateway_state.cpp
+//  29589    serve/judge.cpp
+//  29801    serve/limits.cpp
+//  29898    serve/operations.cpp
+//  30120    serve/reply_answer.cpp
+//  30261    serve/request_checks.cpp
+//  30335    serve/runner.cpp
+//  30683    serve/served_models.cpp
+//  30761    serve/served_request.cpp
+//  30829    gateway/catalogue.cpp
+//  31242    gateway/catalogue_chunks.cpp
+//  31530    gateway/catalogue_delivery.cpp
+//  31682    gateway/catalogue_entries.cpp
+//  31911    gateway/catalogue_failures.cpp
+//  32192    gateway/catalogue_framing.cpp
+//  32376    gateway/catalogue_tool_calls.cpp
+//  32575    gateway/chat_script.cpp
+//  32724    gateway/gateway.cpp
+//  33014    gateway/mishaps.cpp
+//  33352    gateway/options.cpp
+//  33505    gateway/sweep.cpp
+//  33906    document/scenario_files.cpp
+//  34044    document/script_document.cpp
+//  34434    document/script_faults.cpp
+//  34720    document/script_files.cpp
+//  34864    document/script_gateway.cpp
+//  35167    document/script_matchers.cpp
+//  35459    document/script_objects.cpp
+//  35619    document/script_reader.cpp
+//  36067    document/script_references.cpp
+//  36383    document/script_replies.cpp
+//  36767    document/script_schema.cpp
+//  36894    document/script_sections.cpp
+//  37436    document/script_values.cpp
+//  37824  Adapters
+//  37841    adapters/catch2.hpp
+//  37995    adapters/doctest.hpp
+//  38155    adapters/gtest.hpp

@@ -23,9 +23,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what it took beyond the answer's usage; for a failure, everything. Without
-/// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
-/// the gateway (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
+/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -57,7 +57,7 @@ struct ApiKey {
   TimePoint created;
   /// The number of requests with its secret, regardless of the answer and of eviction from the journal.
   std::size_t requests = 0;
-  /// When the last of them was complete, on the gateway's clock; empty before the first.
+  /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
 };
 
@@ -112,12 +112,12 @@ class KeyOptions {
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Limits the requests of the key; see RateLimit. Both are positive, or Keys::create throws. Default: unlimited.
+  /// Limits the requests of the key; see RateLimit. Keys::create requires positive values. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
-  /// with its own limits. Default: each key counts alone.
+  /// Sets the group of the key. The requests and tokens of all keys in a group are added up, and each key compares the
+  /// total with its own limits. Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:

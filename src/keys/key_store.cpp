@@ -13,7 +13,7 @@ namespace mock_gateway::detail {
 
 namespace key_store {
 
-/// `key "key_2" ("billing service")`.
+/// Returns `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
@@ -45,7 +45,7 @@ void require_secret(const std::string& secret) {
   }
 }
 
-/// Throws GatewayError for an id that no request can name.
+/// Throws GatewayError for an id that is not UTF-8, which no request can name.
 void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
@@ -72,7 +72,7 @@ void require_limit(const std::optional<TokenLimit>& limit) {
 
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // May exceed the limit: another key of the group may have a larger one, or an answer used more than was left.
+  // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -86,7 +86,7 @@ std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
 }  // namespace key_store
 
 std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Only differences: the end of a very long window may overflow TimePoint.
+  // Compares durations, because the end of a very long window may overflow TimePoint.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
@@ -406,7 +406,7 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // The script has replaced this secret since.
+  // The script has given this key another secret since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;

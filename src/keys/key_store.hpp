@@ -81,7 +81,7 @@ class KeyStore {
 
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
-    /// The key at that time; only for deleted, disabled and enabled.
+    /// The key at the time of the request; only set for deleted, disabled and enabled.
     ApiKey key;
     /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
     std::string credential;
@@ -92,14 +92,14 @@ class KeyStore {
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
-  /// Sets its state after `steps`, which come first.
+  /// Sets the states of the key: first `steps`, then `state`.
   void set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps = {});
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
-  /// Sets a limit of the key and restarts its count. Null: the limit that all keys share.
+  /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
-  /// Makes the first script that names the key its owner.
+  /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
@@ -126,13 +126,14 @@ class KeyStore {
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
   /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
+  /// Counts a request in the shared limit and the key's own; in neither, if one is exceeded. Then returns the longer
+  /// wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
-  /// than the request, otherwise the one with the longer remaining time.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
+  /// smaller than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// Changes the amount taken to `tokens`, in the windows that are still current.
+  /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
   void settle(TakenTokens& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
@@ -143,7 +144,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text too from now on. It is not accepted as a key.
+  /// Makes mask() mask this text too. It is not accepted as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -195,14 +196,14 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
-  secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
-  Entry for_all_;                                               // no key; holds the limits that all keys share
+  secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
+  Entry for_all_;         // no key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
 
-/// The tokens that a request takes while it is answered. Returns the unused ones when it is destroyed.
+/// The tokens taken for a request. The destructor gives back those that the answer did not use.
 class TokenUse {
  public:
   TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
@@ -210,7 +211,7 @@ class TokenUse {
   TokenUse(const TokenUse&) = delete;
   TokenUse& operator=(const TokenUse&) = delete;
 
-  /// Sets the number of tokens that the answer uses. Takes those in excess of the taken ones now.
+  /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
     if (tokens > taken_.tokens) store_->settle(taken_, tokens);

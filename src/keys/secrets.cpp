@@ -20,7 +20,7 @@ inline constexpr std::size_t shortest_foreign_key = 20;
 inline constexpr std::size_t shortest_secret = 16;
 /// A shorter base64 text may occur in an image by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-/// Letters and digits first; all are base64 digits for URLs.
+/// The base64 digits for URLs, in order. The first 62 are letters and digits.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct Span {
@@ -44,7 +44,7 @@ struct Scanner {
 bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 bool is_sensitive_header(std::string_view name) {
-  // Called three times for each field; most names end with another letter.
+  // Skips most names quickly: a sensitive name ends with n, e or y. This is called three times for each field.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
   // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
@@ -93,8 +93,8 @@ std::string Known::beginnings() const {
 /// Returns the length of the longest form that `text` begins with, or 0.
 std::size_t Known::prefix(std::string_view text) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A prefix of `text` is not greater than `text`. If the greatest such form differs at some position, every form that
-  // is a prefix ends before that position.
+  // Forms are sorted, and a prefix of `text` is not greater than `text`. If the greatest form that is not greater
+  // differs from `text` at a position, every prefix ends before that position.
   for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
@@ -132,7 +132,7 @@ void Scanner::search(std::string_view text) {
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
     const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
     const bool like_key = form == 0;
-    // Prose is full of these letters; searching for a rarer one takes a fifth of the time.
+    // Searches for a letter that is rare in prose, because this takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
@@ -156,7 +156,7 @@ void Scanner::search_decoded(std::string_view text, int nesting) {
   if (nesting == 0) return;
   for (const char mark : {'%', '\\'}) {
     std::string decoded;
-    // Each entry: from decoded[first] up to the next entry, bytes come from `second` onwards.
+    // For each entry, the bytes from decoded[first] up to the next entry come from text[second] onwards.
     std::vector<std::pair<std::size_t, std::size_t>> jumps;
     std::size_t copied = 0;
     char byte = '\0';

@@ -21,8 +21,8 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
-  /// be unambiguous.
+  /// Whether the text contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long
+  /// enough to be unambiguous.
   bool has_key = false;
 };
 
