@@ -8229,7 +8229,7 @@ class ExchangeObserver {
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
-    /// Bytes written but not received by its kernel, as far as the system can tell.
+    /// Bytes written but not received by the client's kernel, as far as the system can tell.
     std::size_t under_way = 0;
     /// The time on the exchange's clock.
     TimePoint at{};
@@ -8275,7 +8275,7 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until one of these or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
+/// Blocks until a Readiness event or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
@@ -8413,7 +8413,7 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// Stops a connection from any thread. Outlives it, so that many can be stopped without waiting for each other.
+/// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
@@ -8485,7 +8485,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// When to serve this connection again at the latest, even without socket events.
+  /// The latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -8543,7 +8543,7 @@ class Connection final : public Outlet {
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
   // Blocking calls.
-  /// Blocks until the event of the last look, or until recheck_at().
+  /// Blocks until the event that the last check_…() waits for, or until recheck_at().
   void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
@@ -8551,11 +8551,11 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write, drain or a look gave up.
+  /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
   /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
+  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -8585,11 +8585,11 @@ class Connection final : public Outlet {
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
-    std::size_t line = 0;  // its length so far, including its line end
+    std::size_t line = 0;  // the length of the current line so far, with its line end
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -8647,9 +8647,9 @@ class Connection final : public Outlet {
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
   /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
-  /// Sets when to look again, at the latest. Returns `not_yet`.
+  /// Sets the latest time to check the wait again. Returns `not_yet`.
   WaitState not_yet(std::optional<Duration> recheck_in);
-  /// Changes of the socket since the last look.
+  /// Returns the changes of the socket since the last call.
   sockets::Readiness socket_changes();
   template <class Looking>
   bool wait_while(const Looking& looking);
@@ -8695,7 +8695,7 @@ class Connection final : public Outlet {
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
   std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
-  bool may_have_changed_ = true;   // the socket may have changed since the last look
+  bool may_have_changed_ = true;   // the socket may have changed since socket_changes()
   std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
@@ -8731,7 +8731,7 @@ struct IncomingRequest {
   bool awaits_continue = false;
   /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When it was complete, or reading gave up.
+  /// When the request was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   HeapOptional<ConnectionFault> fault;
@@ -8795,7 +8795,7 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether it arrived. A timeout is answered with 408.
+  /// Whether the head or body (`what`) arrived. Turns a timeout into a request answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 
@@ -8826,7 +8826,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain all of a request that is read without waiting, by its framing and limits alone.
+/// Whether these bytes contain everything that is read of the request, by its framing and the limits.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -8842,7 +8842,7 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving; `serve` is destroyed with the connection. Empty unless no thread is left. Throws std::bad_alloc.
+  /// Starts serving; destroys `serve` with the connection. Returns an error without a thread. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
@@ -8948,7 +8948,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
-  // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
+  // The time for a request. A silent client halves it, so as not to delay others; a complete request raises it.
   Duration patience_ = longest_patience;
 };
 
@@ -9014,7 +9014,7 @@ class Workers {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The thread that accepts connections. A reserve descriptor lets it answer a connection when none is left.
+/// The thread that accepts connections. A reserve descriptor lets it answer a connection when no other is left.
 class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
@@ -9035,7 +9035,7 @@ class Acceptor {
  private:
   void run();
   void wait();
-  /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
+  /// Handles a pending connection when no descriptor is left. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
   void make_room(int descriptor);
@@ -9076,8 +9076,8 @@ class Poller {
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
-  /// Rearms the socket after its owner has taken all bytes. Until then, further events may go unreported. `before`: the
-  /// previous `wanted`; at first, the default.
+  /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
+  /// `before`: the previous `wanted`; at first, the default.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
@@ -9133,11 +9133,11 @@ class Reactor final : private Handoff {
   /// Serves a new connection at once, on a worker thread. `open` makes it on that thread; null: nothing to serve.
   /// Returns false if the system gives no thread.
   bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
-  /// Stops waiting for further requests. Stop lines end the open connections.
+  /// Stops waiting for further requests. A StopLine ends each open connection.
   void retire();
 
  private:
-  /// A connection, and what must outlive it while an event may still refer to it.
+  /// A connection with its state. Outlives the connection, because an event may still refer to it.
   struct Session final : Wake {
     explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
     void wake() noexcept override { reactor.wake(*this); }
@@ -9164,12 +9164,12 @@ class Reactor final : private Handoff {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  /// Takes ownership of both, unless it throws std::bad_alloc.
+  /// Takes ownership of both arguments, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void hand_over() noexcept override;
   void lead_on();
-  /// Serves ready sessions until another thread leads, or none is left to lead.
+  /// Serves ready sessions until another thread leads, or no leader is needed.
   void lead();
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
@@ -9185,7 +9185,7 @@ class Reactor final : private Handoff {
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
-  /// Returns true if the leader waits for a later time and must be woken.
+  /// Sets the session's timer. Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -22797,7 +22797,7 @@ MOCK_GATEWAY_INLINE void Acceptor::wait() {
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
-  // The system reports this error even if no connection is pending.
+  // accept() reports a missing descriptor even if no connection is pending.
   if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
     wait();
     return true;
@@ -22818,7 +22818,7 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
   try {
     room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
   } catch (const std::system_error&) {
-    // Then accept() itself halts briefly, some hundreds of connections later.
+    // Without this thread, a later accept() enlarges the table and halts briefly.
   }
 }
 
@@ -22843,7 +22843,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace compatibility {
 
-/// "0.11.4" as 11004. Stops at a suffix such as "-dev".
+/// Returns 11004 for "0.11.4". Stops at a suffix such as "-dev".
 constexpr std::uint64_t version_number(std::string_view version) {
   std::uint64_t number = 0;
   std::uint64_t part = 0;
@@ -23355,7 +23355,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_room() {
 }
 
 MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_delivery() {
-  // Longer than any system delays its acknowledgement. After this, the client does not read.
+  // No system delays an acknowledgement longer. After this time, the client is not reading.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
@@ -23368,7 +23368,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_delivery() {
     wait.acknowledgement.emplace();
   }
   const sockets::Readiness changes = socket_changes();
-  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // must be seen by the wait of the exchange
+  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // the exchange's next wait must see it
   const Duration left = limits_.write_timeout - wait.standstill->length();
   if (changes.disconnected || left <= Duration{0}) {
     wait_.reset();
@@ -23387,7 +23387,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_delivery() {
 MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_last_bytes() {
   if (!closed_before_last_bytes_) return WaitState::done;
   if (const WaitState state = check_delivery(); state != WaitState::done) return state;
-  // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
+  // The client's kernel answers with RST if the client is gone, and with an acknowledgement if it reads.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
   return has_gone ? WaitState::given_up : WaitState::done;
 }
@@ -23411,7 +23411,7 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
 MOCK_GATEWAY_INLINE void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
-  // Looks again: a wake before the descriptor existed was not recorded.
+  // The caller checks again, because a wake before the descriptor existed was lost.
   if (wake >= 0 && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.
@@ -23558,7 +23558,7 @@ MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::
 #ifdef SYS_epoll_pwait2
   static std::atomic<bool> has_pwait2{true};
   if (has_pwait2) {
-    // The system may wake up late by 0.1%. If this ends early, the caller looks again.
+    // Waits 0.1 % less, because the system may wake up late by that. If it ends early, the caller waits again.
     const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     Timespec limit{seconds.count(), (left - seconds).count()};
@@ -23594,7 +23594,7 @@ MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Edge-triggered: an unwanted event occurs at most once per arrival.
+/// Only changes EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
 MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
@@ -23612,16 +23612,16 @@ MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
 MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
   std::array<epoll_event, 64> ready;
   const int count = poller::wait_for(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = ready[static_cast<std::size_t>(i)];
     if (!one.data.ptr) {
       sockets::clear_wake(wake_);
       continue;
     }
-    events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+    events[reported++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
   }
-  return told;
+  return reported;
 }
 
 #else
@@ -23672,16 +23672,16 @@ MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, st
   }
   sockets::poll_each(asked, timeout);
   if (asked.front().is_ready) sockets::clear_wake(wake_);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+  for (std::size_t i = 1; i < asked.size() && reported < most; ++i) {
     if (!asked[i].is_ready && !asked[i].hung_up) continue;
     const auto found = watched_.find(asked[i].descriptor);
     if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
     found->second.is_watched = false;
-    events[told++] = {found->second.owner, asked[i].hung_up};
+    events[reported++] = {found->second.owner, asked[i].hung_up};
   }
-  return told;
+  return reported;
 }
 
 #endif
@@ -23803,7 +23803,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       serve(session);
       if (!handoff.is_pending()) return;
     }
-    // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
+    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay those.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -23837,13 +23837,13 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
-  const std::lock_guard<std::mutex> lock(mutex_);  // sees all that was done before a session was added
+  const std::lock_guard<std::mutex> lock(mutex_);  // synchronizes with the thread that added a session
   is_waiting_ = false;
   return true;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::wake(Session& session) noexcept {
-  // Its owner looks again before it gives the session up.
+  // The owner checks for wakes before it gives up the session.
   if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -23871,7 +23871,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
 
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
   do {
-    // Later events count as new.
+    // Clears the flags before serving, so that later events set them again.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
     if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
@@ -23943,7 +23943,7 @@ MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
   try {
     session.timer = timers_.emplace(session.recheck_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // without a timer, it waits longer
+  } catch (const std::bad_alloc&) {  // without a timer, the session waits longer
   }
 }
 
@@ -23966,7 +23966,7 @@ inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// How far a chunked body and its framing may exceed max_body; also the allowance for parsed parts of the head.
+// The number of bytes by which a chunked body with its framing may exceed max_body.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -24073,7 +24073,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
     if (!is_hidden_from_httplib(name)) checked.append(line).append("\r\n");
   }
   checked.append("\r\n");
-  // RFC 9112, 3.2.
+  // RFC 9112, 3.2: exactly one Host field, for HTTP/1.0 at most one.
   const wire::Header* host = nullptr;
   for (const wire::Header& field : incoming.request.headers) {
     if (!text::equals_ignoring_case(field.name, "Host")) continue;
@@ -24165,7 +24165,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
   incoming_.malformed = request_reader::framing_of(incoming_, framing);
   if (incoming_.malformed) return Arrival::arrived;
   const bool has_body = framing.chunked || framing.length > 0;
-  // Only if requested and the body has not begun: an unsolicited 100 breaks clients.
+  // Sends 100 only if the client asked for it and the body has not begun: an unsolicited 100 breaks clients.
   incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
                               incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
   if (refuse_head) incoming_.refused = refuse_head(incoming_);
@@ -24491,8 +24491,8 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Passes a head to cpp-httplib and takes the status of its answer. Newer base classes have more pure functions
-/// than older ones: hence all of them, without `override`.
+/// Passes a head to cpp-httplib and takes the status of its answer. Defines the pure functions of all versions of the
+/// base class, without `override`, because older ones lack some.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -24543,7 +24543,7 @@ MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
   return count;
 }
 
-/// Whether this descriptor is in the reserved range. The system assigns the lowest free number.
+/// Whether this descriptor is in the reserve: the highest numbers, because the system assigns the lowest free one.
 MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
@@ -24551,8 +24551,8 @@ MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
-/// Tracks the static tables that cpp-httplib creates with its first request. A gateway in the destructor of a static
-/// variable may run after they are destroyed.
+/// Tracks whether the static tables that cpp-httplib creates with its first request are destroyed. A gateway in the
+/// destructor of a static variable may run after that.
 class Tables {
  public:
   ~Tables() { gone() = true; }
@@ -24743,7 +24743,7 @@ class Server::Impl final : public httplib::Server {
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
 
-  /// Queues a connection that cannot be served for its answer, on this thread, which must not block for it.
+  /// Queues a connection that cannot be served. The accepting thread answers it later, without blocking.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
@@ -24813,11 +24813,11 @@ class Server::Impl final : public httplib::Server {
   }
 
   int compute_refusal(std::string_view head) {
-    if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
+    if (servers::Tables::gone()) return 0;  // the gateway's own checks have passed
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
-    static const servers::Tables tables;  // constructed after them, so destroyed before them
+    static const servers::Tables tables;  // constructed after cpp-httplib's, so destroyed before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
@@ -24845,7 +24845,7 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held during a stop, so that a second one returns no earlier. Test functions it waits for use another mutex.
+  // Held during a stop, so that a second stop waits for it. Functions of the test only lock other mutexes.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -24957,7 +24957,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
-    // The clock was probably set; bytes do not stay here that long.
+    // Then the clock was probably set: bytes do not wait that long.
     if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
     return age;
   }
@@ -25067,7 +25067,7 @@ MOCK_GATEWAY_INLINE std::size_t unsent(int) { return 0; }
 #endif
 
 #ifdef INET_DIAG_NOCOOKIE
-/// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
+/// Sets the addresses of a connection as its peer's socket has them. Returns false for other than IP connections.
 MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -25104,8 +25104,8 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, st
   return bytes;
 }
 
-/// Bytes ever passed to the system on an accepted connection.
-MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
+/// Returns the number of bytes ever passed to the system on an accepted connection.
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> passed_to_system(int socket) {
   char info[512];
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
@@ -25161,7 +25161,7 @@ MOCK_GATEWAY_INLINE std::optional<PeerAddress> peer_address(int socket) {
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> has_all(const PeerAddress& end, int socket) {
-  const std::optional<std::uint64_t> sent = handed_over(socket);
+  const std::optional<std::uint64_t> sent = passed_to_system(socket);
   if (!sent || !end.received) return std::nullopt;
   return *end.received >= *sent;
 }
@@ -25217,7 +25217,7 @@ MOCK_GATEWAY_INLINE void send_reset(int socket) {
 }
 
 MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
-  // A smaller buffer would drop bytes already offered, and the peer would retransmit them late.
+  // A smaller buffer would drop bytes that the peer may already send and would retransmit late.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
@@ -25292,7 +25292,7 @@ MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
     const int on = 1;
     ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // SO_REUSEADDR is for connections that are still open. Left on, a listener could share the address.
+      // bind() needs the option if connections are still open. Left on, a listener could share the address.
       const int off = 0;
       ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
       continue;
@@ -25402,7 +25402,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
   constexpr std::size_t most_waiting = 8;
-  constexpr Duration quiet = std::chrono::seconds{1};  // without another connection; then the patience is reset
+  constexpr Duration quiet = std::chrono::seconds{1};  // resets patience_ if no connection came for so long
   const auto now = std::chrono::steady_clock::now();
   if (now - std::exchange(last_came_, now) > quiet) patience_ = longest_patience;
   if (connections_.size() == most_waiting && !close_answered()) {

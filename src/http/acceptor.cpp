@@ -78,7 +78,7 @@ void Acceptor::wait() {
 }
 
 bool Acceptor::find_a_descriptor() {
-  // The system reports this error even if no connection is pending.
+  // accept() reports a missing descriptor even if no connection is pending.
   if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
     wait();
     return true;
@@ -99,7 +99,7 @@ void Acceptor::make_room(int descriptor) {
   try {
     room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
   } catch (const std::system_error&) {
-    // Then accept() itself halts briefly, some hundreds of connections later.
+    // Without this thread, a later accept() enlarges the table and halts briefly.
   }
 }
 

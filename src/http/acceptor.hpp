@@ -12,7 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// The thread that accepts connections. A reserve descriptor lets it answer a connection when none is left.
+/// The thread that accepts connections. A reserve descriptor lets it answer a connection when no other is left.
 class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
@@ -33,7 +33,7 @@ class Acceptor {
  private:
   void run();
   void wait();
-  /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
+  /// Handles a pending connection when no descriptor is left. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
   void make_room(int descriptor);

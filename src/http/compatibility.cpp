@@ -17,7 +17,7 @@
 namespace mock_gateway::detail {
 namespace compatibility {
 
-/// "0.11.4" as 11004. Stops at a suffix such as "-dev".
+/// Returns 11004 for "0.11.4". Stops at a suffix such as "-dev".
 constexpr std::uint64_t version_number(std::string_view version) {
   std::uint64_t number = 0;
   std::uint64_t part = 0;

@@ -418,7 +418,7 @@ Outlet::WaitState Connection::check_room() {
 }
 
 Outlet::WaitState Connection::check_delivery() {
-  // Longer than any system delays its acknowledgement. After this, the client does not read.
+  // No system delays an acknowledgement longer. After this time, the client is not reading.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
@@ -431,7 +431,7 @@ Outlet::WaitState Connection::check_delivery() {
     wait.acknowledgement.emplace();
   }
   const sockets::Readiness changes = socket_changes();
-  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // must be seen by the wait of the exchange
+  may_have_changed_ = may_have_changed_ || changes.peer_closed;  // the exchange's next wait must see it
   const Duration left = limits_.write_timeout - wait.standstill->length();
   if (changes.disconnected || left <= Duration{0}) {
     wait_.reset();
@@ -450,7 +450,7 @@ Outlet::WaitState Connection::check_delivery() {
 Outlet::WaitState Connection::check_last_bytes() {
   if (!closed_before_last_bytes_) return WaitState::done;
   if (const WaitState state = check_delivery(); state != WaitState::done) return state;
-  // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
+  // The client's kernel answers with RST if the client is gone, and with an acknowledgement if it reads.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
   return has_gone ? WaitState::given_up : WaitState::done;
 }
@@ -474,7 +474,7 @@ void Connection::last_bytes_follow() {
 void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
-  // Looks again: a wake before the descriptor existed was not recorded.
+  // The caller checks again, because a wake before the descriptor existed was lost.
   if (wake >= 0 && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.

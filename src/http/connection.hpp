@@ -62,7 +62,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// When to serve this connection again at the latest, even without socket events.
+  /// The latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -120,7 +120,7 @@ class Connection final : public Outlet {
   void guard_expired() override;
 
   // Blocking calls.
-  /// Blocks until the event of the last look, or until recheck_at().
+  /// Blocks until the event that the last check_…() waits for, or until recheck_at().
   void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
@@ -128,11 +128,11 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write, drain or a look gave up.
+  /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
   /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
+  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -162,11 +162,11 @@ class Connection final : public Outlet {
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
-    std::size_t line = 0;  // its length so far, including its line end
+    std::size_t line = 0;  // the length of the current line so far, with its line end
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -224,9 +224,9 @@ class Connection final : public Outlet {
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
   /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
-  /// Sets when to look again, at the latest. Returns `not_yet`.
+  /// Sets the latest time to check the wait again. Returns `not_yet`.
   WaitState not_yet(std::optional<Duration> recheck_in);
-  /// Changes of the socket since the last look.
+  /// Returns the changes of the socket since the last call.
   sockets::Readiness socket_changes();
   template <class Looking>
   bool wait_while(const Looking& looking);
@@ -272,7 +272,7 @@ class Connection final : public Outlet {
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
   std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
-  bool may_have_changed_ = true;   // the socket may have changed since the last look
+  bool may_have_changed_ = true;   // the socket may have changed since socket_changes()
   std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;

@@ -15,7 +15,7 @@ class ExchangeObserver {
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
-    /// Bytes written but not received by its kernel, as far as the system can tell.
+    /// Bytes written but not received by the client's kernel, as far as the system can tell.
     std::size_t under_way = 0;
     /// The time on the exchange's clock.
     TimePoint at{};

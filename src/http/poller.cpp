@@ -34,7 +34,7 @@ int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> t
 #ifdef SYS_epoll_pwait2
   static std::atomic<bool> has_pwait2{true};
   if (has_pwait2) {
-    // The system may wake up late by 0.1%. If this ends early, the caller looks again.
+    // Waits 0.1 % less, because the system may wake up late by that. If it ends early, the caller waits again.
     const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     Timespec limit{seconds.count(), (left - seconds).count()};
@@ -70,7 +70,7 @@ bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Edge-triggered: an unwanted event occurs at most once per arrival.
+/// Only changes EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
 void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
@@ -88,16 +88,16 @@ void Poller::remove(int socket) {
 std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
   std::array<epoll_event, 64> ready;
   const int count = poller::wait_for(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = ready[static_cast<std::size_t>(i)];
     if (!one.data.ptr) {
       sockets::clear_wake(wake_);
       continue;
     }
-    events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+    events[reported++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
   }
-  return told;
+  return reported;
 }
 
 #else
@@ -148,16 +148,16 @@ std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration
   }
   sockets::poll_each(asked, timeout);
   if (asked.front().is_ready) sockets::clear_wake(wake_);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+  for (std::size_t i = 1; i < asked.size() && reported < most; ++i) {
     if (!asked[i].is_ready && !asked[i].hung_up) continue;
     const auto found = watched_.find(asked[i].descriptor);
     if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
     found->second.is_watched = false;
-    events[told++] = {found->second.owner, asked[i].hung_up};
+    events[reported++] = {found->second.owner, asked[i].hung_up};
   }
-  return told;
+  return reported;
 }
 
 #endif

@@ -30,8 +30,8 @@ class Poller {
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
-  /// Rearms the socket after its owner has taken all bytes. Until then, further events may go unreported. `before`: the
-  /// previous `wanted`; at first, the default.
+  /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
+  /// `before`: the previous `wanted`; at first, the default.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);

@@ -116,7 +116,7 @@ void Reactor::lead() {
       serve(session);
       if (!handoff.is_pending()) return;
     }
-    // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
+    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay those.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -150,13 +150,13 @@ bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
-  const std::lock_guard<std::mutex> lock(mutex_);  // sees all that was done before a session was added
+  const std::lock_guard<std::mutex> lock(mutex_);  // synchronizes with the thread that added a session
   is_waiting_ = false;
   return true;
 }
 
 void Reactor::wake(Session& session) noexcept {
-  // Its owner looks again before it gives the session up.
+  // The owner checks for wakes before it gives up the session.
   if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -184,7 +184,7 @@ Reactor::Session* Reactor::take_due(Moment now) {
 
 void Reactor::serve(Session& session) {
   do {
-    // Later events count as new.
+    // Clears the flags before serving, so that later events set them again.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
     if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
@@ -256,7 +256,7 @@ void Reactor::set_timer(Session& session) {
   try {
     session.timer = timers_.emplace(session.recheck_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // without a timer, it waits longer
+  } catch (const std::bad_alloc&) {  // without a timer, the session waits longer
   }
 }
 

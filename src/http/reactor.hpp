@@ -41,11 +41,11 @@ class Reactor final : private Handoff {
   /// Serves a new connection at once, on a worker thread. `open` makes it on that thread; null: nothing to serve.
   /// Returns false if the system gives no thread.
   bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
-  /// Stops waiting for further requests. Stop lines end the open connections.
+  /// Stops waiting for further requests. A StopLine ends each open connection.
   void retire();
 
  private:
-  /// A connection, and what must outlive it while an event may still refer to it.
+  /// A connection with its state. Outlives the connection, because an event may still refer to it.
   struct Session final : Wake {
     explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
     void wake() noexcept override { reactor.wake(*this); }
@@ -72,12 +72,12 @@ class Reactor final : private Handoff {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  /// Takes ownership of both, unless it throws std::bad_alloc.
+  /// Takes ownership of both arguments, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   bool watch(Session& session);
   void hand_over() noexcept override;
   void lead_on();
-  /// Serves ready sessions until another thread leads, or none is left to lead.
+  /// Serves ready sessions until another thread leads, or no leader is needed.
   void lead();
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
@@ -93,7 +93,7 @@ class Reactor final : private Handoff {
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
-  /// Returns true if the leader waits for a later time and must be woken.
+  /// Sets the session's timer. Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);

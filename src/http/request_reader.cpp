@@ -20,7 +20,7 @@ inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// How far a chunked body and its framing may exceed max_body; also the allowance for parsed parts of the head.
+// The number of bytes by which a chunked body with its framing may exceed max_body.
 inline constexpr std::size_t max_framing = 32768;
 
 Failure malformed(const std::string& what) {
@@ -127,7 +127,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
     if (!is_hidden_from_httplib(name)) checked.append(line).append("\r\n");
   }
   checked.append("\r\n");
-  // RFC 9112, 3.2.
+  // RFC 9112, 3.2: exactly one Host field, for HTTP/1.0 at most one.
   const wire::Header* host = nullptr;
   for (const wire::Header& field : incoming.request.headers) {
     if (!text::equals_ignoring_case(field.name, "Host")) continue;
@@ -219,7 +219,7 @@ std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_he
   incoming_.malformed = request_reader::framing_of(incoming_, framing);
   if (incoming_.malformed) return Arrival::arrived;
   const bool has_body = framing.chunked || framing.length > 0;
-  // Only if requested and the body has not begun: an unsolicited 100 breaks clients.
+  // Sends 100 only if the client asked for it and the body has not begun: an unsolicited 100 breaks clients.
   incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
                               incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
   if (refuse_head) incoming_.refused = refuse_head(incoming_);

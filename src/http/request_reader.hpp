@@ -38,7 +38,7 @@ struct IncomingRequest {
   bool awaits_continue = false;
   /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When it was complete, or reading gave up.
+  /// When the request was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   HeapOptional<ConnectionFault> fault;
@@ -102,7 +102,7 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether it arrived. A timeout is answered with 408.
+  /// Whether the head or body (`what`) arrived. Turns a timeout into a request answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 
@@ -133,7 +133,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain all of a request that is read without waiting, by its framing and limits alone.
+/// Whether these bytes contain everything that is read of the request, by its framing and the limits.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }  // namespace mock_gateway::detail

@@ -26,8 +26,8 @@
 
 namespace mock_gateway::detail {
 
-/// Passes a head to cpp-httplib and takes the status of its answer. Newer base classes have more pure functions
-/// than older ones: hence all of them, without `override`.
+/// Passes a head to cpp-httplib and takes the status of its answer. Defines the pure functions of all versions of the
+/// base class, without `override`, because older ones lack some.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -78,7 +78,7 @@ std::atomic<std::size_t>& kept_descriptors() {
   return count;
 }
 
-/// Whether this descriptor is in the reserved range. The system assigns the lowest free number.
+/// Whether this descriptor is in the reserve: the highest numbers, because the system assigns the lowest free one.
 bool is_kept(int descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
@@ -86,8 +86,8 @@ bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
-/// Tracks the static tables that cpp-httplib creates with its first request. A gateway in the destructor of a static
-/// variable may run after they are destroyed.
+/// Tracks whether the static tables that cpp-httplib creates with its first request are destroyed. A gateway in the
+/// destructor of a static variable may run after that.
 class Tables {
  public:
   ~Tables() { gone() = true; }
@@ -278,7 +278,7 @@ class Server::Impl final : public httplib::Server {
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
 
-  /// Queues a connection that cannot be served for its answer, on this thread, which must not block for it.
+  /// Queues a connection that cannot be served. The accepting thread answers it later, without blocking.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
@@ -348,11 +348,11 @@ class Server::Impl final : public httplib::Server {
   }
 
   int compute_refusal(std::string_view head) {
-    if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
+    if (servers::Tables::gone()) return 0;  // the gateway's own checks have passed
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
-    static const servers::Tables tables;  // constructed after them, so destroyed before them
+    static const servers::Tables tables;  // constructed after cpp-httplib's, so destroyed before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
@@ -380,7 +380,7 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held during a stop, so that a second one returns no earlier. Test functions it waits for use another mutex.
+  // Held during a stop, so that a second stop waits for it. Functions of the test only lock other mutexes.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;

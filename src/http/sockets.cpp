@@ -81,7 +81,7 @@ std::optional<Duration> age_of(msghdr& message) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
-    // The clock was probably set; bytes do not stay here that long.
+    // Then the clock was probably set: bytes do not wait that long.
     if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
     return age;
   }
@@ -191,7 +191,7 @@ std::size_t unsent(int) { return 0; }
 #endif
 
 #ifdef INET_DIAG_NOCOOKIE
-/// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
+/// Sets the addresses of a connection as its peer's socket has them. Returns false for other than IP connections.
 bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -228,8 +228,8 @@ std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, Byte
   return bytes;
 }
 
-/// Bytes ever passed to the system on an accepted connection.
-std::optional<std::uint64_t> handed_over(int socket) {
+/// Returns the number of bytes ever passed to the system on an accepted connection.
+std::optional<std::uint64_t> passed_to_system(int socket) {
   char info[512];
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
@@ -285,7 +285,7 @@ std::optional<PeerAddress> peer_address(int socket) {
 }
 
 std::optional<bool> has_all(const PeerAddress& end, int socket) {
-  const std::optional<std::uint64_t> sent = handed_over(socket);
+  const std::optional<std::uint64_t> sent = passed_to_system(socket);
   if (!sent || !end.received) return std::nullopt;
   return *end.received >= *sent;
 }
@@ -341,7 +341,7 @@ void send_reset(int socket) {
 }
 
 void stop_buffer_growth(int socket) {
-  // A smaller buffer would drop bytes already offered, and the peer would retransmit them late.
+  // A smaller buffer would drop bytes that the peer may already send and would retransmit late.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
@@ -416,7 +416,7 @@ int reserve(const std::string& host, int port) {
     const int on = 1;
     ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // SO_REUSEADDR is for connections that are still open. Left on, a listener could share the address.
+      // bind() needs the option if connections are still open. Left on, a listener could share the address.
       const int off = 0;
       ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
       continue;

@@ -29,7 +29,7 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until one of these or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
+/// Blocks until a Readiness event or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {

@@ -11,7 +11,7 @@ namespace mock_gateway::detail {
 
 void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
   constexpr std::size_t most_waiting = 8;
-  constexpr Duration quiet = std::chrono::seconds{1};  // without another connection; then the patience is reset
+  constexpr Duration quiet = std::chrono::seconds{1};  // resets patience_ if no connection came for so long
   const auto now = std::chrono::steady_clock::now();
   if (now - std::exchange(last_came_, now) > quiet) patience_ = longest_patience;
   if (connections_.size() == most_waiting && !close_answered()) {

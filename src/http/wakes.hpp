@@ -46,7 +46,7 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// Stops a connection from any thread. Outlives it, so that many can be stopped without waiting for each other.
+/// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
