@@ -7468,7 +7468,7 @@ class AnswerLog {
  public:
   enum class Kind { head, body, garbage };
 
-  /// The position of a payload in the answer: in `wire` bytes from `begin` on, after the first `before` of them.
+  /// The position of a payload in the answer: after the first `before` of the `wire` bytes that start at `begin`.
   struct Place {
     std::size_t begin;
     std::size_t wire;
@@ -7480,9 +7480,9 @@ class AnswerLog {
   };
 
   struct Event {
-    /// Whether it carries content.
+    /// Whether the event carries content.
     bool token;
-    /// Since the request was complete, on the gateway's clock. Events in one write have the same time.
+    /// The time since the request was complete, on the gateway's clock. Events in one write have the same time.
     Duration at;
     /// Its size on the wire, including HTTP chunks and bytes between it and the previous event.
     std::size_t bytes;
@@ -7517,14 +7517,14 @@ class AnswerLog {
   void stream();
   void done_follows(std::size_t event);
   void end_body();
-  /// The answer is complete once the connection has accepted `end` bytes.
+  /// Sets that the answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
-  /// The connection has accepted `written` bytes of the answer so far.
+  /// Notes that the connection has accepted `written` bytes of the answer so far.
   void handed_over(std::size_t written, TimePoint now);
   /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// The part sent so far, with unmasked keys.
+  /// Returns the part sent so far, with unmasked keys.
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
@@ -7597,7 +7597,7 @@ class GzipStream {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
-/// 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
+/// 7.1) or, for HTTP/1.0, without chunks. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
   /// The dialect must outlive the framing.
@@ -7605,16 +7605,16 @@ class EventFraming {
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
-  /// One complete event on the wire, for a plain framing.
+  /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
   /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
-  /// Event `number` of the stream. The `last` has no blank line if the dialect omits it.
+  /// Returns event `number` of the stream. The `last` event has no blank line if the dialect omits it.
   std::string_view event(std::string_view data, std::size_t number, bool last);
-  /// An event without data, whose lines are separated by "\n". The `last` as above.
+  /// Returns an event without data, whose lines are separated by "\n". `last` is as for event().
   std::string_view meta_event(std::string_view lines, bool last);
   void shrink();
   std::string_view comment() const { return comment_; }
@@ -7675,14 +7675,14 @@ class Outlet {
   virtual bool has_left() const { return true; }
   /// Whether the client's program has read all written bytes; empty if unknown.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call has
-  /// a complete reply.
+  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call
+  /// counts as having the complete reply.
   virtual void last_bytes_follow() {}
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
   virtual std::shared_ptr<Wake> waker() = 0;
-  /// A hold or a manual wait exceeded its real-time guard.
+  /// Called when a hold or a wait on a manual clock exceeds its real-time guard.
   virtual void guard_expired() = 0;
 };
 
@@ -7703,11 +7703,11 @@ class PaceSchedule {
   /// Whether the times depend on the seed or the occurrence.
   static bool varies(const Pace& pace);
 
-  /// The time of the next token since the request. Sums start there, so lateness does not add up.
+  /// Returns the time of the next token, counted from the request, so that lateness does not add up.
   Duration next(std::uint64_t share);
-  /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
+  /// Returns the time of the last of `count` tokens; with 0, of the first. Use it instead of next().
   Duration last(std::size_t count);
-  /// Draws the times of a stream whose reply is sent in one piece; last() otherwise assumes whole tokens.
+  /// Draws the times of the stream that is sent in one piece. Without this call, last() assumes whole tokens.
   void foresee(EventSource& source);
 
  private:
@@ -7743,9 +7743,9 @@ struct ScriptedWait {
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-  /// "stalls as scripted after token 2 since 2.0 s", in real time.
+  /// Returns "stalls as scripted after token 2, for 2.0 s so far", in real time.
   std::string under_way() const;
-  /// "stalled as scripted after token 2 for 120 s; the client was still waiting".
+  /// Returns "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
 
@@ -7755,13 +7755,13 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// Whether `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of `[DONE]`. If the connection stays open after it: when the client's kernel acknowledged it, or
-  /// until then an upper bound.
+  /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
+  /// until then, the maximum time.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts read under it include all that the client can have read.
+  /// Held while bytes are written and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
@@ -7804,7 +7804,7 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
-/// Ends after some real time; empty: never.
+/// A limit in real time; an empty one never ends.
 class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
@@ -7837,7 +7837,7 @@ class BetweenWrites final : public Pending {
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> recheck_in() override {
-    // Polls, because no event reports that a client reads. Most read at once.
+    // Polls, because no event reports that a client reads. Most clients read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
@@ -7883,7 +7883,7 @@ class WriteQueue {
   void send(std::string_view bytes);
   /// Sets the progress that is reached with the bytes added so far.
   void mark(const Sent& sent);
-  /// Ends the head, an event, or bytes between events.
+  /// Marks the end of the head, an event, or bytes between events.
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void flush_before_wait();
@@ -7909,9 +7909,9 @@ class WriteQueue {
   };
   struct Unit {
     std::size_t size;
-    /// They are in `large_`, not copied.
+    /// Whether the bytes are in `large_`, not copied.
     bool is_large = false;
-    /// The client should read them separately from earlier bytes.
+    /// Whether the client should read the bytes separately from earlier ones.
     bool is_second_half = false;
   };
 
@@ -7955,10 +7955,9 @@ class WriteQueue {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
-/// exchange's timeline, so delays never add up.
-/// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
-/// A step that must wait stays next until advance() is called again.
+/// Delivers one answer: sends each byte at its time and applies the faults. All times are absolute deadlines on the
+/// exchange's timeline, so delays never add up. A non-blocking state machine: an answer has stages, a stage has steps,
+/// and a step may push more, which run first. A step that must wait stays next until advance() is called again.
 class Delivery {
  public:
   enum class Result {
@@ -7979,10 +7978,10 @@ class Delivery {
 
   /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
+  /// Sets the real time after which the delivery resets a wait that only the client or a stop can end. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
-  /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
+  /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
@@ -8001,7 +8000,7 @@ class Delivery {
  private:
   using Sent = WriteQueue::Sent;
 
-  /// In order. An answer in one piece has `body` instead of `stream` to `done`.
+  /// The stages in order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
@@ -8029,19 +8028,20 @@ class Delivery {
 
   struct Step {
     enum class Kind {
-      // Output. `number` is the event that `bytes` belong to, or 0. Both must stay valid until they are sent.
+      // Output. `number` is the event that `bytes` belong to, or 0. `bytes` and `event` must stay valid until they are
+      // sent.
       head,
       byte_order_mark,
-      body,     // `bytes` of the body, split where a fault strikes inside them
+      body,     // `bytes` of the body, split at faults inside them
       part,     // up to a fault; the HTTP chunk announces `missing` more bytes
       rest,     // after the last fault
       between,  // `bytes` between events
       between_sent,
       this_event,  // `event_`
       event,       // `event`, as often as faults repeat it
-      copy,        // one of these
+      copy,        // one repetition of `event`
       copy_sent,
-      done_follows,        // for the log
+      done_follows,        // tells the log that `[DONE]` follows
       event_after_source,  // `bytes`, an event after the source's events
       error_event,         // of fault `number`
       done_after_error,
@@ -8062,10 +8062,10 @@ class Delivery {
       moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,       // marks the end of a wait for the client
+      client_left,       // ends a wait for the client to leave
       await_delivery,    // until the client's kernel has received everything written
-      await_last_bytes,  // until it has received the last bytes
-      done_left,         // until it has `[DONE]`, which no client can read from the gateway's send queue
+      await_last_bytes,  // until the client's kernel has received the last bytes
+      done_left,         // while `[DONE]` is still in the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -8108,7 +8108,7 @@ class Delivery {
   Step take_step();
   void end(Result result);
   void break_off();
-  /// Notes the end of a wait for something external.
+  /// Notes the end of a wait for the client, a gate or a script.
   void note_unhindered();
   /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
@@ -8154,8 +8154,8 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Sends the dialect's pings meanwhile, as check_gate() does. A wait until TimePoint::max() ends when the client
-  /// closes its side, or by the stall guard.
+  /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
+  /// client closes its side, or by the stall guard.
   Outlet::WaitState check_moment(Step& step);
   Outlet::WaitState check_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
@@ -8189,8 +8189,8 @@ class Delivery {
   WriteQueue writes_;               // flushed writes are handed over before the next step
   Stage next_stage_ = Stage::head;  // `events` repeats while there are more
   std::vector<Step> steps_;         // of this stage; the last is next
-  std::size_t insert_at_ = 0;       // where steps are added: before those left when the current one began
-  bool is_held_up_ = false;         // by something other than time
+  std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
+  bool is_held_up_ = false;         // waits for something other than a time
   bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
@@ -8200,7 +8200,7 @@ class Delivery {
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // events need no handling except sending
+  bool simply_ = false;          // no fault, log or special dialect affects events
   bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
@@ -21379,7 +21379,7 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace answer_log {
 
-/// Takes the status and fields of a response off `text`. Status 0: the head is incomplete.
+/// Removes a response's head from `text` and returns its status and fields. Status 0: the head is incomplete.
 MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
   SentAnswer::Interim head;
   const std::size_t end = text.find("\r\n\r\n");
@@ -21401,8 +21401,8 @@ MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
 
 MOCK_GATEWAY_INLINE bool AnswerLog::may_hold(std::size_t size) {
   if (!most_) return true;
-  const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
-  is_cut_ = is_cut_ || size + sizeof(Piece) > *most_ || held > *most_ - size - sizeof(Piece);
+  const std::size_t kept_bytes = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
+  is_cut_ = is_cut_ || size + sizeof(Piece) > *most_ || kept_bytes > *most_ - size - sizeof(Piece);
   return !is_cut_;
 }
 
@@ -21422,7 +21422,7 @@ MOCK_GATEWAY_INLINE void AnswerLog::end_event(std::size_t end, bool token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pieces_.empty()) return;
   Piece& last = pieces_.back();
-  if (last.place.begin + last.place.wire != end) return;  // it was not kept
+  if (last.place.begin + last.place.wire != end) return;  // the event was not kept
   last.ends_event = true;
   last.ends_token = token;
 }
@@ -21544,12 +21544,12 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
-// The stages of an answer and their steps: when events are sent, and where faults strike.
+// The stages of an answer and their steps: when events are sent, and where faults apply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// The offset after the first byte of the first multibyte character; 0 without one.
+/// Returns the offset after the first byte of the first multibyte character; 0 without one.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -21704,7 +21704,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.flush_before_wait();  // in a write by itself
+      if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
@@ -21812,7 +21812,7 @@ MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
 MOCK_GATEWAY_INLINE void Delivery::break_off() {
   writes_.forget();
   while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
-  if (steps_.empty()) end(Result::broken_off);  // otherwise the wait was for the client to leave
+  if (steps_.empty()) end(Result::broken_off);  // otherwise the client left as scripted
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
@@ -21885,7 +21885,7 @@ MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_simply() {
-  if (event_.raw) writes_.flush_before_wait();  // in a write by itself, here and below
+  if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write, so flush before and after
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -22041,7 +22041,7 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
     case Effect::Kind::error_event:
-      if (!framing_) return;  // a plain reply has no events, so it did not reach this
+      if (!framing_) return;  // a plain reply has no events, so the fault is not reached
       break;
     default: break;
   }
@@ -22067,7 +22067,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
-      on_next_event_.clear();  // they applied to the event that this replaces
+      on_next_event_.clear();  // these faults were for the event that the error replaces
       announce_last_bytes();
       add({Kind::byte_order_mark});
       add({Kind::line_end});
@@ -22440,7 +22440,7 @@ MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
 MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
-  // Deflate, no flags, no time, unknown system.
+  // The header: method deflate, no flags, no time, unknown system.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 

@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace answer_log {
 
-/// Takes the status and fields of a response off `text`. Status 0: the head is incomplete.
+/// Removes a response's head from `text` and returns its status and fields. Status 0: the head is incomplete.
 SentAnswer::Interim take_head(std::string_view& text) {
   SentAnswer::Interim head;
   const std::size_t end = text.find("\r\n\r\n");
@@ -32,8 +32,8 @@ SentAnswer::Interim take_head(std::string_view& text) {
 
 bool AnswerLog::may_hold(std::size_t size) {
   if (!most_) return true;
-  const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
-  is_cut_ = is_cut_ || size + sizeof(Piece) > *most_ || held > *most_ - size - sizeof(Piece);
+  const std::size_t kept_bytes = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
+  is_cut_ = is_cut_ || size + sizeof(Piece) > *most_ || kept_bytes > *most_ - size - sizeof(Piece);
   return !is_cut_;
 }
 
@@ -53,7 +53,7 @@ void AnswerLog::end_event(std::size_t end, bool token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pieces_.empty()) return;
   Piece& last = pieces_.back();
-  if (last.place.begin + last.place.wire != end) return;  // it was not kept
+  if (last.place.begin + last.place.wire != end) return;  // the event was not kept
   last.ends_event = true;
   last.ends_token = token;
 }

@@ -18,7 +18,7 @@ class AnswerLog {
  public:
   enum class Kind { head, body, garbage };
 
-  /// The position of a payload in the answer: in `wire` bytes from `begin` on, after the first `before` of them.
+  /// The position of a payload in the answer: after the first `before` of the `wire` bytes that start at `begin`.
   struct Place {
     std::size_t begin;
     std::size_t wire;
@@ -30,9 +30,9 @@ class AnswerLog {
   };
 
   struct Event {
-    /// Whether it carries content.
+    /// Whether the event carries content.
     bool token;
-    /// Since the request was complete, on the gateway's clock. Events in one write have the same time.
+    /// The time since the request was complete, on the gateway's clock. Events in one write have the same time.
     Duration at;
     /// Its size on the wire, including HTTP chunks and bytes between it and the previous event.
     std::size_t bytes;
@@ -67,14 +67,14 @@ class AnswerLog {
   void stream();
   void done_follows(std::size_t event);
   void end_body();
-  /// The answer is complete once the connection has accepted `end` bytes.
+  /// Sets that the answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
-  /// The connection has accepted `written` bytes of the answer so far.
+  /// Notes that the connection has accepted `written` bytes of the answer so far.
   void handed_over(std::size_t written, TimePoint now);
   /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// The part sent so far, with unmasked keys.
+  /// Returns the part sent so far, with unmasked keys.
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;

@@ -1,4 +1,4 @@
-// The stages of an answer and their steps: when events are sent, and where faults strike.
+// The stages of an answer and their steps: when events are sent, and where faults apply.
 
 #include "delivery.hpp"
 
@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// The offset after the first byte of the first multibyte character; 0 without one.
+/// Returns the offset after the first byte of the first multibyte character; 0 without one.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -168,7 +168,7 @@ void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.flush_before_wait();  // in a write by itself
+      if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
@@ -276,7 +276,7 @@ void Delivery::end(Result result) {
 void Delivery::break_off() {
   writes_.forget();
   while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
-  if (steps_.empty()) end(Result::broken_off);  // otherwise the wait was for the client to leave
+  if (steps_.empty()) end(Result::broken_off);  // otherwise the client left as scripted
 }
 
 void Delivery::note_unhindered() {
@@ -349,7 +349,7 @@ std::string Delivery::due_event() const {
 }
 
 void Delivery::send_simply() {
-  if (event_.raw) writes_.flush_before_wait();  // in a write by itself, here and below
+  if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write, so flush before and after
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));

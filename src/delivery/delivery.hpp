@@ -26,10 +26,9 @@
 
 namespace mock_gateway::detail {
 
-/// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
-/// exchange's timeline, so delays never add up.
-/// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
-/// A step that must wait stays next until advance() is called again.
+/// Delivers one answer: sends each byte at its time and applies the faults. All times are absolute deadlines on the
+/// exchange's timeline, so delays never add up. A non-blocking state machine: an answer has stages, a stage has steps,
+/// and a step may push more, which run first. A step that must wait stays next until advance() is called again.
 class Delivery {
  public:
   enum class Result {
@@ -50,10 +49,10 @@ class Delivery {
 
   /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
+  /// Sets the real time after which the delivery resets a wait that only the client or a stop can end. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
-  /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
+  /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
@@ -72,7 +71,7 @@ class Delivery {
  private:
   using Sent = WriteQueue::Sent;
 
-  /// In order. An answer in one piece has `body` instead of `stream` to `done`.
+  /// The stages in order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
@@ -100,19 +99,20 @@ class Delivery {
 
   struct Step {
     enum class Kind {
-      // Output. `number` is the event that `bytes` belong to, or 0. Both must stay valid until they are sent.
+      // Output. `number` is the event that `bytes` belong to, or 0. `bytes` and `event` must stay valid until they are
+      // sent.
       head,
       byte_order_mark,
-      body,     // `bytes` of the body, split where a fault strikes inside them
+      body,     // `bytes` of the body, split at faults inside them
       part,     // up to a fault; the HTTP chunk announces `missing` more bytes
       rest,     // after the last fault
       between,  // `bytes` between events
       between_sent,
       this_event,  // `event_`
       event,       // `event`, as often as faults repeat it
-      copy,        // one of these
+      copy,        // one repetition of `event`
       copy_sent,
-      done_follows,        // for the log
+      done_follows,        // tells the log that `[DONE]` follows
       event_after_source,  // `bytes`, an event after the source's events
       error_event,         // of fault `number`
       done_after_error,
@@ -133,10 +133,10 @@ class Delivery {
       moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,       // marks the end of a wait for the client
+      client_left,       // ends a wait for the client to leave
       await_delivery,    // until the client's kernel has received everything written
-      await_last_bytes,  // until it has received the last bytes
-      done_left,         // until it has `[DONE]`, which no client can read from the gateway's send queue
+      await_last_bytes,  // until the client's kernel has received the last bytes
+      done_left,         // while `[DONE]` is still in the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -179,7 +179,7 @@ class Delivery {
   Step take_step();
   void end(Result result);
   void break_off();
-  /// Notes the end of a wait for something external.
+  /// Notes the end of a wait for the client, a gate or a script.
   void note_unhindered();
   /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
@@ -225,8 +225,8 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Sends the dialect's pings meanwhile, as check_gate() does. A wait until TimePoint::max() ends when the client
-  /// closes its side, or by the stall guard.
+  /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
+  /// client closes its side, or by the stall guard.
   Outlet::WaitState check_moment(Step& step);
   Outlet::WaitState check_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
@@ -260,8 +260,8 @@ class Delivery {
   WriteQueue writes_;               // flushed writes are handed over before the next step
   Stage next_stage_ = Stage::head;  // `events` repeats while there are more
   std::vector<Step> steps_;         // of this stage; the last is next
-  std::size_t insert_at_ = 0;       // where steps are added: before those left when the current one began
-  bool is_held_up_ = false;         // by something other than time
+  std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
+  bool is_held_up_ = false;         // waits for something other than a time
   bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
@@ -271,7 +271,7 @@ class Delivery {
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // events need no handling except sending
+  bool simply_ = false;          // no fault, log or special dialect affects events
   bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;

@@ -39,7 +39,7 @@ void Delivery::strike_one(std::size_t fault) {
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
     case Effect::Kind::error_event:
-      if (!framing_) return;  // a plain reply has no events, so it did not reach this
+      if (!framing_) return;  // a plain reply has no events, so the fault is not reached
       break;
     default: break;
   }
@@ -65,7 +65,7 @@ void Delivery::happen(std::size_t fault) {
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
-      on_next_event_.clear();  // they applied to the event that this replaces
+      on_next_event_.clear();  // these faults were for the event that the error replaces
       announce_last_bytes();
       add({Kind::byte_order_mark});
       add({Kind::line_end});

@@ -11,7 +11,7 @@
 namespace mock_gateway::detail {
 
 /// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
-/// 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
+/// 7.1) or, for HTTP/1.0, without chunks. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
   /// The dialect must outlive the framing.
@@ -19,16 +19,16 @@ class EventFraming {
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
-  /// One complete event on the wire, for a plain framing.
+  /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
   /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
-  /// Event `number` of the stream. The `last` has no blank line if the dialect omits it.
+  /// Returns event `number` of the stream. The `last` event has no blank line if the dialect omits it.
   std::string_view event(std::string_view data, std::size_t number, bool last);
-  /// An event without data, whose lines are separated by "\n". The `last` as above.
+  /// Returns an event without data, whose lines are separated by "\n". `last` is as for event().
   std::string_view meta_event(std::string_view lines, bool last);
   void shrink();
   std::string_view comment() const { return comment_; }

@@ -45,7 +45,7 @@ std::size_t GzipStream::coded_size(std::size_t size) {
 void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
-  // Deflate, no flags, no time, unknown system.
+  // The header: method deflate, no flags, no time, unknown system.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 

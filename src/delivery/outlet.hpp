@@ -40,14 +40,14 @@ class Outlet {
   virtual bool has_left() const { return true; }
   /// Whether the client's program has read all written bytes; empty if unknown.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call has
-  /// a complete reply.
+  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call
+  /// counts as having the complete reply.
   virtual void last_bytes_follow() {}
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
   virtual std::shared_ptr<Wake> waker() = 0;
-  /// A hold or a manual wait exceeded its real-time guard.
+  /// Called when a hold or a wait on a manual clock exceeds its real-time guard.
   virtual void guard_expired() = 0;
 };
 

@@ -22,11 +22,11 @@ class PaceSchedule {
   /// Whether the times depend on the seed or the occurrence.
   static bool varies(const Pace& pace);
 
-  /// The time of the next token since the request. Sums start there, so lateness does not add up.
+  /// Returns the time of the next token, counted from the request, so that lateness does not add up.
   Duration next(std::uint64_t share);
-  /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
+  /// Returns the time of the last of `count` tokens; with 0, of the first. Use it instead of next().
   Duration last(std::size_t count);
-  /// Draws the times of a stream whose reply is sent in one piece; last() otherwise assumes whole tokens.
+  /// Draws the times of the stream that is sent in one piece. Without this call, last() assumes whole tokens.
   void foresee(EventSource& source);
 
  private:

@@ -22,9 +22,9 @@ struct ScriptedWait {
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-  /// "stalls as scripted after token 2 since 2.0 s", in real time.
+  /// Returns "stalls as scripted after token 2, for 2.0 s so far", in real time.
   std::string under_way() const;
-  /// "stalled as scripted after token 2 for 120 s; the client was still waiting".
+  /// Returns "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
 
@@ -34,13 +34,13 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// Whether `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of `[DONE]`. If the connection stays open after it: when the client's kernel acknowledged it, or
-  /// until then an upper bound.
+  /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
+  /// until then, the maximum time.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts read under it include all that the client can have read.
+  /// Held while bytes are written and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;

@@ -31,7 +31,7 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
-/// Ends after some real time; empty: never.
+/// A limit in real time; an empty one never ends.
 class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
@@ -64,7 +64,7 @@ class BetweenWrites final : public Pending {
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> recheck_in() override {
-    // Polls, because no event reports that a client reads. Most read at once.
+    // Polls, because no event reports that a client reads. Most clients read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }

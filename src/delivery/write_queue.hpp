@@ -37,7 +37,7 @@ class WriteQueue {
   void send(std::string_view bytes);
   /// Sets the progress that is reached with the bytes added so far.
   void mark(const Sent& sent);
-  /// Ends the head, an event, or bytes between events.
+  /// Marks the end of the head, an event, or bytes between events.
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void flush_before_wait();
@@ -63,9 +63,9 @@ class WriteQueue {
   };
   struct Unit {
     std::size_t size;
-    /// They are in `large_`, not copied.
+    /// Whether the bytes are in `large_`, not copied.
     bool is_large = false;
-    /// The client should read them separately from earlier bytes.
+    /// Whether the client should read the bytes separately from earlier ones.
     bool is_second_half = false;
   };
 
