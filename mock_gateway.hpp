@@ -923,7 +923,7 @@ class StreamChunk {
   static StreamChunk of_fields(std::string lines);
 
   /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
-  /// elements leave before it, later ones no earlier. From 0 to 30 days.
+  /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
   /// The data of an event, the lines of an event without data, or all bytes of a raw element.
@@ -962,7 +962,7 @@ struct ReplyData;
 /// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
 class Reply {
  public:
-  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
+  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") compiles
   Reply(std::string text);        // NOLINT: implicit as above
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
@@ -974,7 +974,7 @@ class Reply {
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` is a JSON object; `{}` is the empty one. If `id`
   /// is empty, the gateway generates one (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
-  /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
+  /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
   /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
@@ -1032,7 +1032,7 @@ class Reply {
   /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
   /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
-  /// Sets a response header and replaces all of that name; see Failure::header.
+  /// Sets a response header and replaces all headers of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
@@ -1051,7 +1051,7 @@ class Reply {
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets everything that `pace` sets and keeps the rest.
+  /// Replaces the parts that `pace` sets and keeps the others.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen at
   /// their triggers, those with the same trigger in the order set, until one ends the reply. If none ended it, verify()
@@ -1278,10 +1278,10 @@ class Failure {
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header and replaces all of its name, in any case. The name is a token, the value without CR, LF and NUL
-  /// (RFC 9110, 5.5).
+  /// Sets a header and replaces all headers of its name, in any case. The name is a token, the value without CR, LF and
+  /// NUL (RFC 9110, 5.5).
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header and keeps those of the same name; each is sent as a line.
+  /// Adds a header and keeps those of the same name; each is sent as a separate line.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
@@ -1519,7 +1519,7 @@ class Trigger {
   std::size_t count() const { return count_; }
   /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
-  /// "after 2 tokens".
+  /// Returns a text such as "after 2 tokens".
   std::string to_string() const;
 
  private:
@@ -1542,8 +1542,8 @@ Trigger after_tokens(std::size_t count);
 /// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
 /// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`, both at least 1. Counts from its first field, such as `data: `. Cuts
-/// the event as after_bytes() does. Never reached if the event is not longer.
+/// After the first `byte` bytes of event `event`, both at least 1. The bytes count from the event's first field, such
+/// as `data: `. Cuts the event as after_bytes() does. Never reached if the event is not longer.
 Trigger inside_event(std::size_t event, std::size_t byte);
 /// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
 /// after_bytes(). Never reached if the event has no such character.
@@ -1553,7 +1553,7 @@ Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
+/// What happens at a trigger. A FIN or RST follows once the client's kernel has received everything before the trigger.
 class Effect {
  public:
   // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
@@ -1584,7 +1584,7 @@ class Effect {
   const std::optional<Failure>& failure() const { return failure_; }
   /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
-  /// "reset the connection".
+  /// Returns a text such as "reset the connection".
   std::string to_string() const;
 
  private:
@@ -1668,7 +1668,7 @@ class HoldPoint {
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
-  /// "before token 2".
+  /// Returns a text such as "before token 2".
   std::string to_string() const;
 
  private:
@@ -1731,7 +1731,7 @@ class Timing {
  public:
   template <class Rep, class Period,
             std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
-  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
+  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) compiles
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
 
  private:
@@ -1744,7 +1744,7 @@ class Timing {
 /// Tokens per second: fixed, or drawn for each token as in a Timing. From one in 30 days to one per nanosecond.
 class Rate {
  public:
-  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
+  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) compiles
 
  private:
   friend struct detail::Access;
@@ -1761,9 +1761,9 @@ Rate uniform(double least, double most);
 Timing normal(Duration mean, Duration deviation);
 /// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Mostly near `median`, which is positive, with a long tail, like networks and models. `sigma`, from 0 to 5, is the
-/// deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and median * 1.65.
-/// Values are clamped to the limits of a Timing or Rate.
+/// Mostly near `median`, which is positive, with a long tail, like the times of networks and models. `sigma`, from 0 to
+/// 5, is the deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and
+/// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
 /// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
@@ -1809,11 +1809,11 @@ Chunking by_bytes(std::size_t count);
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the complete request on the gateway's clock, and how they are cut
+/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
 /// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
 /// Deadlines are absolute, so that delays do not add up.
 ///
-/// A reply that is not streamed leaves when its last token would have left. All choices of a reply share the pace.
+/// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.
 class Pace {
  public:
   /// Sets the time from the complete request to the first token.
@@ -1821,7 +1821,7 @@ class Pace {
   /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
   /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
-  /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
+  /// delta of one, and half a token takes half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
@@ -2022,7 +2022,7 @@ class HttpReply {
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
-  /// Sets a response header and replaces all of that name, including those of a failure; see Failure::header.
+  /// Sets a response header and replaces all headers of that name, also a failure's; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
@@ -2101,7 +2101,7 @@ class ConnectionFault {
 
   Kind kind() const { return kind_; }
   Moment moment() const;
-  /// "reset on accept".
+  /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
   /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
@@ -2132,16 +2132,16 @@ ConnectionFault reset_on_accept();
 ConnectionFault close_on_accept();
 /// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
-/// connection. The gateway discards the request unread and records no exchange.
+/// Sends FIN on an idle connection when the first byte of its next request arrives: a race that can happen on every
+/// keep-alive connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
+/// Like close_when_reused(), but with RST, as a server's kernel answers a request on a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
 /// Sends `103 Early Hints` with these header fields before the reply (RFC 8297).
 ConnectionFault early_hints(const wire::Headers& headers);
-/// The same with `Link: </style.css>; rel=preload; as=style`.
+/// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
 /// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
@@ -2150,9 +2150,9 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
 /// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
-/// Answers as early, then reads and discards the whole body and keeps the connection for the next request (RFC 9112,
-/// 9.3). Closes the connection if the body is longer than Options::max_body or the client sent `Expect: 100-continue`:
-/// the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
+/// Answers like reply_before_body(), then reads and discards the whole body and keeps the connection for the next
+/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body or the client sent
+/// `Expect: 100-continue`: the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }}  // namespace mock_gateway
@@ -2695,7 +2695,7 @@ struct Finding {
   std::string message;
   /// Fixed for each code.
   Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it; the one it is about is last.
+  /// The ids of the exchanges that prove the mistake; the exchange with the mistake is last.
   std::vector<std::uint64_t> exchanges{};
   /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
   /// client may do what the test intends.
@@ -5273,9 +5273,9 @@ enum class SystemFingerprint {
 /// The first delta of a choice, as JSON.
 struct RoleDelta {
   std::string_view text;
-  /// A choice with only tool calls, whose plain message has null content.
+  /// For a choice with only tool calls, whose plain message has null content.
   std::string_view calls;
-  /// A choice that begins with reasoning; empty: as without reasoning.
+  /// For a choice that begins with reasoning; empty: the same as without reasoning.
   std::string_view thinking;
 };
 
@@ -5287,7 +5287,7 @@ struct NameList {
   bool has(std::string_view name) const;
 };
 
-/// The properties of one profile. The defaults are the documented profile's; the rows stand in profile.cpp.
+/// The properties of one profile. The defaults are the documented profile's; profile.cpp has a row for each profile.
 struct ProfileTraits {
   Profile profile = Profile::documented;
   std::string_view name;
@@ -5403,7 +5403,7 @@ struct RawReply {
 
 /// A completion, unless one of `failure`, `raw` and `chunks` is set.
 struct ReplyData {
-  /// At least one in a completion. If the request's `n` is larger, they repeat in order.
+  /// At least one in a completion. If the request's `n` is larger, the choices repeat in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
   std::optional<RawReply> raw;
@@ -5439,7 +5439,7 @@ struct ReplyData {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The error reply to a bad request. Thrown by parsing and answering, caught by the routes.
+/// The error reply to a bad request. Thrown by parsing and answering, caught in `src/serve/judge.cpp`.
 struct RequestError {
   Failure failure;
 };
@@ -5491,7 +5491,7 @@ enum class EffectPlace {
 /// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
-  /// Scripts use the bare name of an effect without this trait.
+  /// In scripts, an effect without this trait may be written as its bare name.
   static constexpr unsigned needs_argument = 1;
   /// It can last until the client leaves.
   static constexpr unsigned waits = 2;
@@ -5507,7 +5507,7 @@ struct EffectRow {
   /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
   /// unless the preceding number is 1.
   const char* text;
-  /// What happened to the exchange, for notes, before the place: "was truncated".
+  /// The text of notes about the exchange, which the place follows: "was truncated".
   const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
@@ -5725,9 +5725,9 @@ namespace reply_check {
 
 /// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// Returns the reply, for a setter to copy, and throws in the same way.
+/// Returns the reply, for a setter to copy. Throws as require_completion() does.
 const Reply& completion(const Reply& reply, const char* what);
-/// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
+/// Returns the choice that a setter changes: the last, or a new one. Throws unless the reply is a completion.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
 std::string json_text_of(const Json& value, const std::string& what);
 std::string arguments_text(const std::string& name, const Json& arguments);
@@ -13850,7 +13850,7 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
 
-// Pace, distributions, chunking: settings and limits (30 days). When a token leaves: `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits (30 days). When a token is sent: `src/delivery/pace_schedule.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14757,7 +14757,7 @@ MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // `{}` converts to null
+  if (arguments.is_null()) return "{}";  // Json converts `{}` to null
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
@@ -14792,7 +14792,7 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
   return tokens;
 }
 
-/// Why the trigger is never reached; empty if it may be.
+/// Returns why the trigger is never reached; empty if it may be.
 MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
@@ -14939,7 +14939,7 @@ MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   return text;
 }
 
-/// Finds placeholders in texts and replaces them. Without facts it only checks that they are known.
+/// Finds placeholders in texts and replaces them. Without facts, it only checks that the placeholders are known.
 class Filler {
  public:
   explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}

@@ -43,7 +43,7 @@ class ConnectionFault {
 
   Kind kind() const { return kind_; }
   Moment moment() const;
-  /// "reset on accept".
+  /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
   /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
@@ -74,16 +74,16 @@ ConnectionFault reset_on_accept();
 ConnectionFault close_on_accept();
 /// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
-/// connection. The gateway discards the request unread and records no exchange.
+/// Sends FIN on an idle connection when the first byte of its next request arrives: a race that can happen on every
+/// keep-alive connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
+/// Like close_when_reused(), but with RST, as a server's kernel answers a request on a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
 /// Sends `103 Early Hints` with these header fields before the reply (RFC 8297).
 ConnectionFault early_hints(const wire::Headers& headers);
-/// The same with `Link: </style.css>; rel=preload; as=style`.
+/// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
 /// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
@@ -92,9 +92,9 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
 /// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
-/// Answers as early, then reads and discards the whole body and keeps the connection for the next request (RFC 9112,
-/// 9.3). Closes the connection if the body is longer than Options::max_body or the client sent `Expect: 100-continue`:
-/// the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
+/// Answers like reply_before_body(), then reads and discards the whole body and keeps the connection for the next
+/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body or the client sent
+/// `Expect: 100-continue`: the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }  // namespace mock_gateway

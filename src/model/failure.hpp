@@ -41,10 +41,10 @@ class Failure {
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header and replaces all of its name, in any case. The name is a token, the value without CR, LF and NUL
-  /// (RFC 9110, 5.5).
+  /// Sets a header and replaces all headers of its name, in any case. The name is a token, the value without CR, LF and
+  /// NUL (RFC 9110, 5.5).
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header and keeps those of the same name; each is sent as a line.
+  /// Adds a header and keeps those of the same name; each is sent as a separate line.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;

@@ -44,7 +44,7 @@ class Trigger {
   std::size_t count() const { return count_; }
   /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
-  /// "after 2 tokens".
+  /// Returns a text such as "after 2 tokens".
   std::string to_string() const;
 
  private:
@@ -67,8 +67,8 @@ Trigger after_tokens(std::size_t count);
 /// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
 /// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`, both at least 1. Counts from its first field, such as `data: `. Cuts
-/// the event as after_bytes() does. Never reached if the event is not longer.
+/// After the first `byte` bytes of event `event`, both at least 1. The bytes count from the event's first field, such
+/// as `data: `. Cuts the event as after_bytes() does. Never reached if the event is not longer.
 Trigger inside_event(std::size_t event, std::size_t byte);
 /// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
 /// after_bytes(). Never reached if the event has no such character.
@@ -78,7 +78,7 @@ Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
+/// What happens at a trigger. A FIN or RST follows once the client's kernel has received everything before the trigger.
 class Effect {
  public:
   // Defined in the .cpp, to keep them out of including files. A move copies, so that the moved-from value stays valid.
@@ -109,7 +109,7 @@ class Effect {
   const std::optional<Failure>& failure() const { return failure_; }
   /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
-  /// "reset the connection".
+  /// Returns a text such as "reset the connection".
   std::string to_string() const;
 
  private:

@@ -51,7 +51,7 @@ enum class EffectPlace {
 /// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
-  /// Scripts use the bare name of an effect without this trait.
+  /// In scripts, an effect without this trait may be written as its bare name.
   static constexpr unsigned needs_argument = 1;
   /// It can last until the client leaves.
   static constexpr unsigned waits = 2;
@@ -67,7 +67,7 @@ struct EffectRow {
   /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
   /// unless the preceding number is 1.
   const char* text;
-  /// What happened to the exchange, for notes, before the place: "was truncated".
+  /// The text of notes about the exchange, which the place follows: "was truncated".
   const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }

@@ -29,7 +29,7 @@ struct Finding {
   std::string message;
   /// Fixed for each code.
   Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it; the one it is about is last.
+  /// The ids of the exchanges that prove the mistake; the exchange with the mistake is last.
   std::vector<std::uint64_t> exchanges{};
   /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
   /// client may do what the test intends.

@@ -23,7 +23,7 @@ class HoldPoint {
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
-  /// "before token 2".
+  /// Returns a text such as "before token 2".
   std::string to_string() const;
 
  private:

@@ -46,7 +46,7 @@ class HttpReply {
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
-  /// Sets a response header and replaces all of that name, including those of a failure; see Failure::header.
+  /// Sets a response header and replaces all headers of that name, also a failure's; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;

@@ -1,4 +1,4 @@
-// Pace, distributions, chunking: settings and limits (30 days). When a token leaves: `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits (30 days). When a token is sent: `src/delivery/pace_schedule.cpp`.
 
 #include "pace.hpp"
 

@@ -49,7 +49,7 @@ class Timing {
  public:
   template <class Rep, class Period,
             std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
-  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
+  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) compiles
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
 
  private:
@@ -62,7 +62,7 @@ class Timing {
 /// Tokens per second: fixed, or drawn for each token as in a Timing. From one in 30 days to one per nanosecond.
 class Rate {
  public:
-  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
+  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) compiles
 
  private:
   friend struct detail::Access;
@@ -79,9 +79,9 @@ Rate uniform(double least, double most);
 Timing normal(Duration mean, Duration deviation);
 /// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Mostly near `median`, which is positive, with a long tail, like networks and models. `sigma`, from 0 to 5, is the
-/// deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and median * 1.65.
-/// Values are clamped to the limits of a Timing or Rate.
+/// Mostly near `median`, which is positive, with a long tail, like the times of networks and models. `sigma`, from 0 to
+/// 5, is the deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and
+/// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
 /// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
@@ -127,11 +127,11 @@ Chunking by_bytes(std::size_t count);
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the complete request on the gateway's clock, and how they are cut
+/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
 /// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
 /// Deadlines are absolute, so that delays do not add up.
 ///
-/// A reply that is not streamed leaves when its last token would have left. All choices of a reply share the pace.
+/// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.
 class Pace {
  public:
   /// Sets the time from the complete request to the first token.
@@ -139,7 +139,7 @@ class Pace {
   /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
   /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
-  /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
+  /// delta of one, and half a token takes half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 

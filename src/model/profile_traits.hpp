@@ -26,9 +26,9 @@ enum class SystemFingerprint {
 /// The first delta of a choice, as JSON.
 struct RoleDelta {
   std::string_view text;
-  /// A choice with only tool calls, whose plain message has null content.
+  /// For a choice with only tool calls, whose plain message has null content.
   std::string_view calls;
-  /// A choice that begins with reasoning; empty: as without reasoning.
+  /// For a choice that begins with reasoning; empty: the same as without reasoning.
   std::string_view thinking;
 };
 
@@ -40,7 +40,7 @@ struct NameList {
   bool has(std::string_view name) const;
 };
 
-/// The properties of one profile. The defaults are the documented profile's; the rows stand in profile.cpp.
+/// The properties of one profile. The defaults are the documented profile's; profile.cpp has a row for each profile.
 struct ProfileTraits {
   Profile profile = Profile::documented;
   std::string_view name;

@@ -96,7 +96,7 @@ class StreamChunk {
   static StreamChunk of_fields(std::string lines);
 
   /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
-  /// elements leave before it, later ones no earlier. From 0 to 30 days.
+  /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
   /// The data of an event, the lines of an event without data, or all bytes of a raw element.
@@ -135,7 +135,7 @@ struct ReplyData;
 /// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
 class Reply {
  public:
-  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
+  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") compiles
   Reply(std::string text);        // NOLINT: implicit as above
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
@@ -147,7 +147,7 @@ class Reply {
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` is a JSON object; `{}` is the empty one. If `id`
   /// is empty, the gateway generates one (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
-  /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
+  /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
   /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
@@ -205,7 +205,7 @@ class Reply {
   /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
   /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
-  /// Sets a response header and replaces all of that name; see Failure::header.
+  /// Sets a response header and replaces all headers of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
@@ -224,7 +224,7 @@ class Reply {
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets everything that `pace` sets and keeps the rest.
+  /// Replaces the parts that `pace` sets and keeps the others.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen at
   /// their triggers, those with the same trigger in the order set, until one ends the reply. If none ended it, verify()

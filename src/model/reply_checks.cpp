@@ -44,7 +44,7 @@ std::string json_text_of(const Json& value, const std::string& what) {
 }
 
 std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // `{}` converts to null
+  if (arguments.is_null()) return "{}";  // Json converts `{}` to null
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
@@ -79,7 +79,7 @@ std::int64_t checked_count(std::int64_t tokens, const char* what) {
   return tokens;
 }
 
-/// Why the trigger is never reached; empty if it may be.
+/// Returns why the trigger is never reached; empty if it may be.
 std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";

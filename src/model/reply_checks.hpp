@@ -14,9 +14,9 @@ namespace reply_check {
 
 /// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// Returns the reply, for a setter to copy, and throws in the same way.
+/// Returns the reply, for a setter to copy. Throws as require_completion() does.
 const Reply& completion(const Reply& reply, const char* what);
-/// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
+/// Returns the choice that a setter changes: the last, or a new one. Throws unless the reply is a completion.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
 std::string json_text_of(const Json& value, const std::string& what);
 std::string arguments_text(const std::string& name, const Json& arguments);

@@ -49,7 +49,7 @@ struct RawReply {
 
 /// A completion, unless one of `failure`, `raw` and `chunks` is set.
 struct ReplyData {
-  /// At least one in a completion. If the request's `n` is larger, they repeat in order.
+  /// At least one in a completion. If the request's `n` is larger, the choices repeat in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
   std::optional<RawReply> raw;

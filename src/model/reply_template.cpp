@@ -39,7 +39,7 @@ std::string uuid(Random& random) {
   return text;
 }
 
-/// Finds placeholders in texts and replaces them. Without facts it only checks that they are known.
+/// Finds placeholders in texts and replaces them. Without facts, it only checks that the placeholders are known.
 class Filler {
  public:
   explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}

@@ -6,7 +6,7 @@
 
 namespace mock_gateway::detail {
 
-/// The error reply to a bad request. Thrown by parsing and answering, caught by the routes.
+/// The error reply to a bad request. Thrown by parsing and answering, caught in `src/serve/judge.cpp`.
 struct RequestError {
   Failure failure;
 };
