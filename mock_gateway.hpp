@@ -9838,8 +9838,8 @@ struct Route {
   std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
-/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. Of equal
-/// ones, the newest document's answers, or the test's if it was mounted later. Thread-safe.
+/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. If several
+/// have the same method and path, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
   Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
@@ -9909,7 +9909,7 @@ class ServedModels {
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models; if any is served, also those that stubs name, in the order mounted, and those asked for.
+  /// Returns the given models; if every id is served, also those that stubs name, in order, and requested ones.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
@@ -10029,7 +10029,7 @@ struct Answer {
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
-  /// Sets status, headers and body to those of a failure at that time. Keeps the rest.
+  /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
   /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
@@ -10139,7 +10139,7 @@ bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
-/// Keeps the tokens of the answer's usage; the others are returned.
+/// Keeps the tokens that the answer's usage counts, and gives the others back.
 void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
@@ -10225,7 +10225,7 @@ class RunningExchange {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The handler of a gateway's connections: one exchange after the other, or the fault that strikes.
+/// The handler of a gateway's connections: one exchange after the other, or a connection fault.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway) {}
@@ -10237,7 +10237,7 @@ class ConnectionLoop final : public ConnectionHandler {
   struct ConnectionProgress {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
-    /// Whether a fault resets it once the previous reply has been delivered.
+    /// Whether a fault resets the connection once the previous reply has been delivered.
     bool is_reset = false;
     // At most one of these is set: the current activity.
     std::unique_ptr<RequestReader> reader;
@@ -29115,10 +29115,10 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
-/// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
+/// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, the draw for a stream does not depend on equal plain requests or other keys.
+  // Unlike generated values, chaos draws separately for streams, for plain requests and for each key.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -29199,7 +29199,7 @@ MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std:
   served.answer.stub = stub;
 }
 
-/// Refuses an unmatched request. The client and verify() get the diagnosis; verify() does not if the test allows it.
+/// Refuses an unmatched request. The client gets the diagnosis; verify() too, unless the test allows such requests.
 MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
@@ -29346,10 +29346,10 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
-    answer.stub = std::move(stub);  // has counted the call
+    answer.stub = std::move(stub);  // it has counted the call
     served.answer_failed(exception.what());
   }
-  // Chaos does not strike rejections. It strikes failures: the client would have met it before the reply.
+  // Chaos does not apply to rejections. It applies to these failures, as to the reply that each replaces.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
@@ -29479,7 +29479,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   }
   progress.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
+        // Only requests with `Expect: 100-continue` are refused early. Others are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
@@ -29594,7 +29594,7 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
 
-// Each check returns whether it has answered.
+// Each check returns whether it has answered the request.
 
 /// Answers connections beyond the limit, malformed requests, and requests whose fault answers before the body.
 MOCK_GATEWAY_INLINE bool connection(ServedRequest& served) {
@@ -29673,8 +29673,8 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
          rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
          forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
          rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
-         // If the body was not read, the head alone decides: the checks above may have changed since, as a key may be
-         // enabled now.
+         // If the body was not read, the refusal by the head stands, even if the checks above pass by now, for example
+         // for a key enabled since.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
@@ -29816,9 +29816,9 @@ MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusa
   // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
   // time close to its maximum is rounded up.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
-  const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
+  const Failure with_delay = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
-  return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
+  return served.reject(in_milliseconds ? with_delay.retry_after_ms(left) : with_delay);
 }
 
 /// Returns OpenAI's "tokens per min (TPM)", or "tokens per 10 s".
@@ -29973,7 +29973,7 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
 }
 
 MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // those not placed yet
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
     handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
@@ -30405,9 +30405,9 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
     const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // If the stall guard ended the wait, a problem reports it.
-    const bool is_told = result == Delivery::Result::guard_expired;
-    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
+    // If the stall guard ended the stream, a problem reports this, not a note.
+    const bool has_problem = result == Delivery::Result::guard_expired;
+    const std::string written = unusual_in(has_problem ? reply.sse.open_after_done(false) : reply.sse, whole);
     unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
   }
   record.mark_delivered(std::move(faults), std::move(unusual));
@@ -30443,7 +30443,7 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
     missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
 }
 
-/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
+/// Records the reached parts of the reply's script. Reports missed parts and expired guards to verify().
 MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   note_chaos(record, plan, delivery);
@@ -30506,7 +30506,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::advance() noexcept {
   return true;
 }
 
-// For example, out of memory. An exception that leaves the connection's thread would abort the process.
+// Ends the exchange after an exception, for example std::bad_alloc, which would otherwise abort the process.
 MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();

@@ -60,10 +60,10 @@ bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
-/// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
+/// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, the draw for a stream does not depend on equal plain requests or other keys.
+  // Unlike generated values, chaos draws separately for streams, for plain requests and for each key.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -144,7 +144,7 @@ void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubStat
   served.answer.stub = stub;
 }
 
-/// Refuses an unmatched request. The client and verify() get the diagnosis; verify() does not if the test allows it.
+/// Refuses an unmatched request. The client gets the diagnosis; verify() too, unless the test allows such requests.
 void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
@@ -291,10 +291,10 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
-    answer.stub = std::move(stub);  // has counted the call
+    answer.stub = std::move(stub);  // it has counted the call
     served.answer_failed(exception.what());
   }
-  // Chaos does not strike rejections. It strikes failures: the client would have met it before the reply.
+  // Chaos does not apply to rejections. It applies to these failures, as to the reply that each replaces.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;

@@ -101,7 +101,7 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   }
   progress.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
+        // Only requests with `Expect: 100-continue` are refused early. Others are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request

@@ -12,7 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// The handler of a gateway's connections: one exchange after the other, or the fault that strikes.
+/// The handler of a gateway's connections: one exchange after the other, or a connection fault.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway) {}
@@ -24,7 +24,7 @@ class ConnectionLoop final : public ConnectionHandler {
   struct ConnectionProgress {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
-    /// Whether a fault resets it once the previous reply has been delivered.
+    /// Whether a fault resets the connection once the previous reply has been delivered.
     bool is_reset = false;
     // At most one of these is set: the current activity.
     std::unique_ptr<RequestReader> reader;

@@ -30,9 +30,9 @@ bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
   // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
   // time close to its maximum is rounded up.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
-  const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
+  const Failure with_delay = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
-  return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
+  return served.reject(in_milliseconds ? with_delay.retry_after_ms(left) : with_delay);
 }
 
 /// Returns OpenAI's "tokens per min (TPM)", or "tokens per 10 s".

@@ -86,7 +86,7 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
 }
 
 void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // those not placed yet
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
     handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));

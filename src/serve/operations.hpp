@@ -23,8 +23,8 @@ struct Route {
   std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
-/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. Of equal
-/// ones, the newest document's answers, or the test's if it was mounted later. Thread-safe.
+/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. If several
+/// have the same method and path, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
   Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}

@@ -93,9 +93,9 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
     const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // If the stall guard ended the wait, a problem reports it.
-    const bool is_told = result == Delivery::Result::guard_expired;
-    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
+    // If the stall guard ended the stream, a problem reports this, not a note.
+    const bool has_problem = result == Delivery::Result::guard_expired;
+    const std::string written = unusual_in(has_problem ? reply.sse.open_after_done(false) : reply.sse, whole);
     unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
   }
   record.mark_delivered(std::move(faults), std::move(unusual));
@@ -131,7 +131,7 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
     missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
 }
 
-/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
+/// Records the reached parts of the reply's script. Reports missed parts and expired guards to verify().
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   note_chaos(record, plan, delivery);
@@ -194,7 +194,7 @@ bool RunningExchange::advance() noexcept {
   return true;
 }
 
-// For example, out of memory. An exception that leaves the connection's thread would abort the process.
+// Ends the exchange after an exception, for example std::bad_alloc, which would otherwise abort the process.
 void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();

@@ -62,7 +62,7 @@ struct Answer {
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
-  /// Sets status, headers and body to those of a failure at that time. Keeps the rest.
+  /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
   /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
@@ -172,7 +172,7 @@ bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
-/// Keeps the tokens of the answer's usage; the others are returned.
+/// Keeps the tokens that the answer's usage counts, and gives the others back.
 void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
