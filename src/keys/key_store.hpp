@@ -126,8 +126,7 @@ class KeyStore {
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
   /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts a request in the shared limit and the key's own; in neither, if one is exceeded. Then returns the longer
-  /// wait.
+  /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
