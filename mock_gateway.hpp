@@ -9517,7 +9517,7 @@ namespace journal {
 
 /// Returns the time after `timeout`, at most a year, because adding Duration::max() would overflow.
 std::chrono::steady_clock::time_point deadline(Duration timeout);
-/// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
+/// Returns "; exchange 1 stalls as scripted after token 2, for 2.0 s so far"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
