@@ -8925,7 +8925,7 @@ class TurnedAway {
   void attend();
   /// Closes one answered connection. Returns false without one.
   bool close_answered();
-  /// Answers those without an answer, then closes all.
+  /// Answers the connections without an answer, then closes all.
   void close_all();
 
   void watch(std::vector<sockets::Watched>& descriptors) const;
@@ -9183,7 +9183,7 @@ class Reactor final : private Handoff {
   void give_up(Session& session);
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
-  // The mutex must be held for these.
+  // The caller holds the mutex.
   /// Sets the session's timer. Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
@@ -23802,7 +23802,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       serve(session);
       if (!handoff.is_pending()) return;
     }
-    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay those.
+    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay clients.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -24854,7 +24854,7 @@ class Server::Impl final : public httplib::Server {
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; holds the port while it is closed
+  int reserved_ = -1;     // likewise; keeps the port while connections are refused
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended

@@ -116,7 +116,7 @@ void Reactor::lead() {
       serve(session);
       if (!handoff.is_pending()) return;
     }
-    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay those.
+    // Timers come after bytes of clients, so that timers that fire repeatedly cannot delay clients.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);

@@ -92,7 +92,7 @@ class Reactor final : private Handoff {
   void give_up(Session& session);
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
-  // The mutex must be held for these.
+  // The caller holds the mutex.
   /// Sets the session's timer. Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);

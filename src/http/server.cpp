@@ -390,7 +390,7 @@ class Server::Impl final : public httplib::Server {
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; holds the port while it is closed
+  int reserved_ = -1;     // likewise; keeps the port while connections are refused
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended

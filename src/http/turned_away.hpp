@@ -29,7 +29,7 @@ class TurnedAway {
   void attend();
   /// Closes one answered connection. Returns false without one.
   bool close_answered();
-  /// Answers those without an answer, then closes all.
+  /// Answers the connections without an answer, then closes all.
   void close_all();
 
   void watch(std::vector<sockets::Watched>& descriptors) const;
