@@ -7595,8 +7595,8 @@ class GzipStream {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
-/// 7.1) or, for HTTP/1.0, without chunks. Each view is valid until the next call of the same function.
+/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2). Adds chunks (RFC 9112,
+/// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
   /// The dialect must outlive the framing.
@@ -7821,8 +7821,8 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The real-time pause between two writes that the client should read separately: until it has read the first, or, if
-/// the system cannot tell, a short time after sending. Acknowledgements are no help: the client's kernel delays them.
+/// The real-time pause between two writes that the client should read separately. It lasts until the client has read
+/// the first, or, if the system cannot tell, a moment. Acknowledgements do not help: kernels delay them.
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
@@ -7859,7 +7859,7 @@ class BetweenWrites final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The bytes of an answer that wait to be written, grouped into writes, and the progress of those written.
+/// The bytes of an answer that wait to be written, grouped into writes, and the progress of the written bytes.
 class WriteQueue {
  public:
   struct Sent {
@@ -8100,7 +8100,7 @@ class Delivery {
   /// have left.
   Outlet::WaitState advance_one_step();
   void perform(const Step& step);
-  /// Adds a step after the steps that the current one already added, and before all others.
+  /// Adds a step to run after the steps that the current one already added, and before all other steps.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);

@@ -172,7 +172,7 @@ class Delivery {
   /// have left.
   Outlet::WaitState advance_one_step();
   void perform(const Step& step);
-  /// Adds a step after the steps that the current one already added, and before all others.
+  /// Adds a step to run after the steps that the current one already added, and before all other steps.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);

@@ -10,8 +10,8 @@
 
 namespace mock_gateway::detail {
 
-/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
-/// 7.1) or, for HTTP/1.0, without chunks. Each view is valid until the next call of the same function.
+/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2). Adds chunks (RFC 9112,
+/// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
   /// The dialect must outlive the framing.

@@ -49,8 +49,8 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The real-time pause between two writes that the client should read separately: until it has read the first, or, if
-/// the system cannot tell, a short time after sending. Acknowledgements are no help: the client's kernel delays them.
+/// The real-time pause between two writes that the client should read separately. It lasts until the client has read
+/// the first, or, if the system cannot tell, a moment. Acknowledgements do not help: kernels delay them.
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.

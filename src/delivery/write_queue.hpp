@@ -14,7 +14,7 @@
 
 namespace mock_gateway::detail {
 
-/// The bytes of an answer that wait to be written, grouped into writes, and the progress of those written.
+/// The bytes of an answer that wait to be written, grouped into writes, and the progress of the written bytes.
 class WriteQueue {
  public:
   struct Sent {
