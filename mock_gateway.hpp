@@ -1028,7 +1028,7 @@ class Reply {
   /// | {{uuid}}                     | a UUID that depends on the seed, the request and the count                |
   ///
   /// A value missing from the request is empty. In arguments, and in text that is a JSON object or list, values are
-  /// escaped; outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
+  /// escaped. Outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
   /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
   /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
@@ -1059,8 +1059,8 @@ class Reply {
   /// streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate opens. A reply that is not streamed is held as a whole
-  /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
-  /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
+  /// before it is sent. A hold before a token only applies if the reply has it. verify() reports a hold that the reply
+  /// did not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -1069,14 +1069,14 @@ class Reply {
   [[nodiscard]] Reply write_each_event() const;
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
-  /// Linux can tell, for a client on the same machine; otherwise the write waits until the previous one has been sent
+  /// Linux can tell, for a client on the same machine. Otherwise the write waits until the previous one has been sent
   /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
-  /// Sends the reply in two writes when the last byte is due: the first `byte` bytes, including the head, and the rest
-  /// after the client has read these; it waits as in slice_writes. A reply with no more than `byte` bytes is sent in
-  /// one write, which verify() reports. `byte` is at least 1.
+  /// Sends the reply in two writes when the last byte is due. The first has `byte` bytes, including the head. The rest
+  /// waits until the client has read these, as in slice_writes. A reply with no more than `byte` bytes is sent in one
+  /// write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:
@@ -1494,8 +1494,8 @@ struct Access;
 }  // namespace detail
 
 /// A point in a reply. Events are counted from 1, including the role event; comments and pings are not events. Tokens
-/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply, even if a
-/// Chunking makes a delta more or less than a token. Faults that skip or repeat events do not change the count.
+/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply. With a Chunking,
+/// a delta may be more or less than a token. Faults that skip or repeat events do not change the count.
 ///
 /// A reply that is not streamed is sent in one piece: it has a head, bytes and an end, but no events or tokens. One
 /// stub may answer both kinds, so a trigger that fits either kind is accepted. verify() reports a reply that did not
@@ -1609,8 +1609,8 @@ class Effect {
 Effect close_connection();
 /// Closes the connection with RST.
 Effect reset_connection();
-/// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
-/// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
+/// Sends FIN before the reply is complete. Keeps the connection until the client closes its side (see
+/// Exchange::departure), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
 /// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
@@ -1627,8 +1627,8 @@ Effect stall();
 Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then continues.
 Effect stall(Gate gate);
-/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body, as
-/// vLLM does when it fails during a stream. The connection stays open. Only between events of a stream.
+/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
+/// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
 /// The same with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
@@ -1762,7 +1762,7 @@ Timing normal(Duration mean, Duration deviation);
 /// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
 /// Mostly near `median`, which is positive, with a long tail, like the times of networks and models. `sigma`, from 0 to
-/// 5, is the deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and
+/// 5, is the deviation of the natural logarithm. With 0.5, two thirds of the values lie between median / 1.65 and
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
@@ -1805,7 +1805,7 @@ Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
-/// text, refusal and tool arguments, where no piece spans two of these. Otherwise the request gets 500, which verify()
+/// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
@@ -1820,8 +1820,8 @@ class Pace {
   [[nodiscard]] Pace first_token_after(Timing delay) const;
   /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
-  /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
-  /// delta of one, and half a token takes half as long. An element of chunks() counts as one token. Replaces every.
+  /// Sets the speed of the reply, regardless of how it is cut. A delta of four tokens takes four times as long as a
+  /// delta of one, and half a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
@@ -1893,9 +1893,10 @@ class SseDialect {
   /// Sets a comment before each event, followed by a blank line: "OPENROUTER PROCESSING". Default: empty, no comment.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// Sets the interval of pings while the reply waits for a token, a gate or a stall, counted from the complete request
-  /// on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the same time.
-  /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
+  /// Sets the interval of pings while the reply waits for a token, a gate or a stall. It starts at the complete
+  /// request, on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the
+  /// same time. On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited
+  /// stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
   /// Sets the lines of a ping, separated by "\n", without the final blank line. Default: ": ping".
@@ -2147,12 +2148,12 @@ ConnectionFault early_hints();
 /// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
-/// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.
+/// Examples: 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
 /// Answers like reply_before_body(), then reads and discards the whole body and keeps the connection for the next
-/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body or the client sent
-/// `Expect: 100-continue`: the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
+/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body. Also after `Expect:
+/// 100-continue`, because such a client may not send its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }}  // namespace mock_gateway
@@ -3295,8 +3296,8 @@ class Acceptance {
   /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
-  /// counts: tool calls in messages and `stop` as a string are accepted, and the gateway's own fields
-  /// (`enable_thinking`, `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
+  /// counts. It lists tool calls in messages and `stop` as a string. The gateway's own fields (`enable_thinking`,
+  /// `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
   static Acceptance strict();
   /// Any JSON body with model and messages, of any content type.
   static Acceptance lenient();
@@ -5504,8 +5505,8 @@ struct EffectRow {
   const char* name;
   EffectPlace place;
   unsigned traits;
-  /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
-  /// unless the preceding number is 1.
+  /// The text of Effect::to_string. %n is the number of its bytes, %d its difference, %w the end of its wait. (s) is an
+  /// s unless the preceding number is 1.
   const char* text;
   /// The text of notes about the exchange, which the place follows: "was truncated".
   const char* happened;
@@ -38288,254 +38289,254 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1651    model/hold.hpp
 //   1695    model/pace.hpp
 //   1845    model/sse_dialect.hpp
-//   1961    model/writes.hpp
-//   1992    model/http_reply.hpp
-//   2069    model/connection_fault.hpp
-//   2160    evidence/journal.hpp
-//   2442    model/sent_answer.hpp
-//   2508    script/near_miss.hpp
-//   2552    evidence/verification.hpp
-//   2674    model/finding.hpp
-//   2716    evidence/review.hpp
-//   2836    model/operation.hpp
-//   2867    keys/api_key.hpp
-//   2988    keys/keys.hpp
-//   3043    model/profile.hpp
-//   3072    model/tokenizer.hpp
-//   3084    gateway/options.hpp
-//   3225    model/acceptance.hpp
-//   3394    request/chat_request.hpp
-//   3513    script/scope.hpp
-//   3567    script/failure_scope.hpp
-//   3613    script/chaos.hpp
-//   3707    gateway/sweep.hpp
-//   3844    gateway/catalogue.hpp
-//   4004    gateway/mishaps.hpp
-//   4103    document/scenario_files.hpp
-//   4135    core/error.hpp
-//   4150    document/script_document.hpp
-//   4290    evidence/evidence_json.hpp
-//   4314    core/printed.hpp
-//   4343    core/reporter.hpp
-//   4422  Implementation
-//   4483    core/random.hpp
-//   4513    core/text.hpp
-//   4616    core/json_reader.hpp
-//   4670    core/pattern.hpp
-//   4761    core/json_pointer.hpp
-//   4809    core/calendar.hpp
-//   4828    core/access.hpp
-//   4900    core/timeline.hpp
-//   5078    core/rows.hpp
-//   5104    core/change_count.hpp
-//   5148    core/process.hpp
-//   5175    core/warning.hpp
-//   5190    core/heap_optional.hpp
-//   5217    core/handoff.hpp
-//   5254    model/profile_traits.hpp
-//   5354    model/checks.hpp
-//   5370    model/reply_data.hpp
-//   5436    model/request_error.hpp
-//   5449    model/fault_rows.hpp
-//   5565    model/failure_rows.hpp
-//   5605    model/dialect_rows.hpp
-//   5642    model/finding_kinds.hpp
-//   5719    model/reply_checks.hpp
-//   5768    request/embedding_request.hpp
-//   5792    request/chat_parser.hpp
-//   5809    request/chat_fields.hpp
-//   5857    request/chat_reader.hpp
-//   5952    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11713    core/gate.cpp
-//  11923    core/json_reader.cpp
-//  12262    core/pattern.cpp
-//  12675    core/random.cpp
-//  12730    core/reporter.cpp
-//  12828    core/text.cpp
-//  13172    model/acceptance.cpp
-//  13231    model/checks.cpp
-//  13268    model/connection_fault.cpp
-//  13370    model/failure.cpp
-//  13516    model/fault.cpp
-//  13750    model/finding.cpp
-//  13784    model/http_reply.cpp
-//  13850    model/pace.cpp
-//  14048    model/profile.cpp
-//  14226    model/range.cpp
-//  14256    model/received_request.cpp
-//  14324    model/reply.cpp
-//  14720    model/reply_checks.cpp
-//  14913    model/reply_template.cpp
-//  15073    model/sent_answer.cpp
-//  15101    model/sse_dialect.cpp
-//  15246    request/chat_fields.cpp
-//  15388    request/chat_messages.cpp
-//  15597    request/chat_reader.cpp
-//  16002    request/chat_request.cpp
-//  16086    request/embedding_request.cpp
-//  16174    keys/api_key.cpp
-//  16224    keys/key_store.cpp
-//  16721    keys/keys.cpp
-//  16785    keys/secrets.cpp
-//  16990    answer/bodies.cpp
-//  17063    answer/completion.cpp
-//  17289    answer/completion_events.cpp
-//  17485    answer/completion_json.cpp
-//  17702    answer/default_reply.cpp
-//  17879    answer/embeddings.cpp
-//  17996    answer/schema_checker.cpp
-//  18459    answer/schema_instance.cpp
-//  18832    answer/tokens.cpp
-//  19053    answer/words.cpp
-//  19114    script/chaos.cpp
-//  19254    script/chaos_rules.cpp
-//  19366    script/connection_faults.cpp
-//  19475    script/excerpts.cpp
-//  19537    script/field_matchers.cpp
-//  19915    script/forced_failures.cpp
-//  20004    script/hiding.cpp
-//  20119    script/json_comparison.cpp
-//  20205    script/matcher.cpp
-//  20448    script/matchers.cpp
-//  20799    script/scope.cpp
-//  20857    script/script.cpp
-//  21253    script/text_matchers.cpp
-//  21374    delivery/answer_log.cpp
-//  21544    delivery/delivery.cpp
-//  22008    delivery/faults_and_waits.cpp
-//  22281    delivery/framing.cpp
-//  22398    delivery/gzip.cpp
-//  22465    delivery/pace_schedule.cpp
-//  22534    delivery/progress.cpp
-//  22585    delivery/write_queue.cpp
-//  22726    http/acceptor.cpp
-//  22834    http/compatibility.cpp
-//  22943    http/connection.cpp
-//  23524    http/poller.cpp
-//  23692    http/reactor.cpp
-//  23955    http/request_reader.cpp
-//  24406    http/response.cpp
-//  24487    http/server.cpp
-//  24894    http/sockets.cpp
-//  25396    http/turned_away.cpp
-//  25480    http/workers.cpp
-//  25593    evidence/diagnosis.cpp
-//  25812    evidence/evidence_json.cpp
-//  26179    evidence/exchange.cpp
-//  26465    evidence/gateway_problems.cpp
-//  26912    evidence/journal.cpp
-//  27066    evidence/kept_problems.cpp
-//  27176    evidence/notes.cpp
-//  27276    evidence/record.cpp
-//  27733    evidence/redaction.cpp
-//  27873    evidence/redirects.cpp
-//  27976    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//   1962    model/writes.hpp
+//   1993    model/http_reply.hpp
+//   2070    model/connection_fault.hpp
+//   2161    evidence/journal.hpp
+//   2443    model/sent_answer.hpp
+//   2509    script/near_miss.hpp
+//   2553    evidence/verification.hpp
+//   2675    model/finding.hpp
+//   2717    evidence/review.hpp
+//   2837    model/operation.hpp
+//   2868    keys/api_key.hpp
+//   2989    keys/keys.hpp
+//   3044    model/profile.hpp
+//   3073    model/tokenizer.hpp
+//   3085    gateway/options.hpp
+//   3226    model/acceptance.hpp
+//   3395    request/chat_request.hpp
+//   3514    script/scope.hpp
+//   3568    script/failure_scope.hpp
+//   3614    script/chaos.hpp
+//   3708    gateway/sweep.hpp
+//   3845    gateway/catalogue.hpp
+//   4005    gateway/mishaps.hpp
+//   4104    document/scenario_files.hpp
+//   4136    core/error.hpp
+//   4151    document/script_document.hpp
+//   4291    evidence/evidence_json.hpp
+//   4315    core/printed.hpp
+//   4344    core/reporter.hpp
+//   4423  Implementation
+//   4484    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28350    evidence/review.cpp
+//  28721    evidence/told_in_body.cpp
+//  28818    evidence/verification.cpp
+//  28935    serve/answer_headers.cpp
+//  29012    serve/asked_requests.cpp
+//  29079    serve/chat_judge.cpp
+//  29392    serve/connection_loop.cpp
+//  29553    serve/gateway_state.cpp
+//  29589    serve/judge.cpp
+//  29801    serve/limits.cpp
+//  29898    serve/operations.cpp
+//  30120    serve/reply_answer.cpp
+//  30261    serve/request_checks.cpp
+//  30335    serve/runner.cpp
+//  30683    serve/served_models.cpp
+//  30761    serve/served_request.cpp
+//  30829    gateway/catalogue.cpp
+//  31242    gateway/catalogue_chunks.cpp
+//  31530    gateway/catalogue_delivery.cpp
+//  31682    gateway/catalogue_entries.cpp
+//  31911    gateway/catalogue_failures.cpp
+//  32192    gateway/catalogue_framing.cpp
+//  32376    gateway/catalogue_tool_calls.cpp
+//  32575    gateway/chat_script.cpp
+//  32724    gateway/gateway.cpp
+//  33014    gateway/mishaps.cpp
+//  33352    gateway/options.cpp
+//  33505    gateway/sweep.cpp
+//  33906    document/scenario_files.cpp
+//  34044    document/script_document.cpp
+//  34434    document/script_faults.cpp
+//  34720    document/script_files.cpp
+//  34864    document/script_gateway.cpp
+//  35167    document/script_matchers.cpp
+//  35459    document/script_objects.cpp
+//  35619    document/script_reader.cpp
+//  36067    document/script_references.cpp
+//  36383    document/script_replies.cpp
+//  36767    document/script_schema.cpp
+//  36894    document/script_sections.cpp
+//  37436    document/script_values.cpp
+//  37824  Adapters
+//  37841    adapters/catch2.hpp
+//  37995    adapters/doctest.hpp
+//  38155    adapters/gtest.hpp

@@ -77,8 +77,8 @@ class Acceptance {
   /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
-  /// counts: tool calls in messages and `stop` as a string are accepted, and the gateway's own fields
-  /// (`enable_thinking`, `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
+  /// counts. It lists tool calls in messages and `stop` as a string. The gateway's own fields (`enable_thinking`,
+  /// `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
   static Acceptance strict();
   /// Any JSON body with model and messages, of any content type.
   static Acceptance lenient();

@@ -89,12 +89,12 @@ ConnectionFault early_hints();
 /// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
-/// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.
+/// Examples: 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
 /// Answers like reply_before_body(), then reads and discards the whole body and keeps the connection for the next
-/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body or the client sent
-/// `Expect: 100-continue`: the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
+/// request (RFC 9112, 9.3). Closes the connection if the body is longer than Options::max_body. Also after `Expect:
+/// 100-continue`, because such a client may not send its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }  // namespace mock_gateway

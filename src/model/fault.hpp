@@ -19,8 +19,8 @@ struct Access;
 }  // namespace detail
 
 /// A point in a reply. Events are counted from 1, including the role event; comments and pings are not events. Tokens
-/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply, even if a
-/// Chunking makes a delta more or less than a token. Faults that skip or repeat events do not change the count.
+/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply. With a Chunking,
+/// a delta may be more or less than a token. Faults that skip or repeat events do not change the count.
 ///
 /// A reply that is not streamed is sent in one piece: it has a head, bytes and an end, but no events or tokens. One
 /// stub may answer both kinds, so a trigger that fits either kind is accepted. verify() reports a reply that did not
@@ -134,8 +134,8 @@ class Effect {
 Effect close_connection();
 /// Closes the connection with RST.
 Effect reset_connection();
-/// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
-/// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
+/// Sends FIN before the reply is complete. Keeps the connection until the client closes its side (see
+/// Exchange::departure), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
 /// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
@@ -152,8 +152,8 @@ Effect stall();
 Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then continues.
 Effect stall(Gate gate);
-/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body, as
-/// vLLM does when it fails during a stream. The connection stays open. Only between events of a stream.
+/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
+/// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
 /// The same with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);

@@ -64,8 +64,8 @@ struct EffectRow {
   const char* name;
   EffectPlace place;
   unsigned traits;
-  /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
-  /// unless the preceding number is 1.
+  /// The text of Effect::to_string. %n is the number of its bytes, %d its difference, %w the end of its wait. (s) is an
+  /// s unless the preceding number is 1.
   const char* text;
   /// The text of notes about the exchange, which the place follows: "was truncated".
   const char* happened;

@@ -80,7 +80,7 @@ Timing normal(Duration mean, Duration deviation);
 /// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
 /// Mostly near `median`, which is positive, with a long tail, like the times of networks and models. `sigma`, from 0 to
-/// 5, is the deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and
+/// 5, is the deviation of the natural logarithm. With 0.5, two thirds of the values lie between median / 1.65 and
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
@@ -123,7 +123,7 @@ Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
-/// text, refusal and tool arguments, where no piece spans two of these. Otherwise the request gets 500, which verify()
+/// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
@@ -138,8 +138,8 @@ class Pace {
   [[nodiscard]] Pace first_token_after(Timing delay) const;
   /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
-  /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
-  /// delta of one, and half a token takes half as long. An element of chunks() counts as one token. Replaces every.
+  /// Sets the speed of the reply, regardless of how it is cut. A delta of four tokens takes four times as long as a
+  /// delta of one, and half a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 

@@ -201,7 +201,7 @@ class Reply {
   /// | {{uuid}}                     | a UUID that depends on the seed, the request and the count                |
   ///
   /// A value missing from the request is empty. In arguments, and in text that is a JSON object or list, values are
-  /// escaped; outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
+  /// escaped. Outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
   /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
   /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
@@ -232,8 +232,8 @@ class Reply {
   /// streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate opens. A reply that is not streamed is held as a whole
-  /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
-  /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
+  /// before it is sent. A hold before a token only applies if the reply has it. verify() reports a hold that the reply
+  /// did not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -242,14 +242,14 @@ class Reply {
   [[nodiscard]] Reply write_each_event() const;
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
-  /// Linux can tell, for a client on the same machine; otherwise the write waits until the previous one has been sent
+  /// Linux can tell, for a client on the same machine. Otherwise the write waits until the previous one has been sent
   /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
-  /// Sends the reply in two writes when the last byte is due: the first `byte` bytes, including the head, and the rest
-  /// after the client has read these; it waits as in slice_writes. A reply with no more than `byte` bytes is sent in
-  /// one write, which verify() reports. `byte` is at least 1.
+  /// Sends the reply in two writes when the last byte is due. The first has `byte` bytes, including the head. The rest
+  /// waits until the client has read these, as in slice_writes. A reply with no more than `byte` bytes is sent in one
+  /// write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:

@@ -55,9 +55,10 @@ class SseDialect {
   /// Sets a comment before each event, followed by a blank line: "OPENROUTER PROCESSING". Default: empty, no comment.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// Sets the interval of pings while the reply waits for a token, a gate or a stall, counted from the complete request
-  /// on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the same time.
-  /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
+  /// Sets the interval of pings while the reply waits for a token, a gate or a stall. It starts at the complete
+  /// request, on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the
+  /// same time. On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited
+  /// stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
   /// Sets the lines of a ping, separated by "\n", without the final blank line. Default: ": ping".
