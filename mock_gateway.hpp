@@ -10073,7 +10073,7 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these answers and returns true, like a check that has answered.
+  // Each of these functions answers the request and returns true, for a check to return.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -10144,8 +10144,8 @@ void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
 
-/// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
-/// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
+/// Makes the answer to a chat request: status, headers, body or events, and times. Uses the reply in its delivery plan
+/// and the chaos possible for it. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 /// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
@@ -29437,7 +29437,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
-  // A client that pipelines requests must not keep others waiting.
+  // A client that pipelines requests must not keep other clients waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
@@ -29673,8 +29673,8 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
          rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
          forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
          rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
-         // If the body was not read, the refusal by the head stands, even if the checks above pass by now, for example
-         // for a key enabled since.
+         // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
+         // enabled since.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 

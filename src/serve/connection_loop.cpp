@@ -59,7 +59,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
 }
 
 bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
-  // A client that pipelines requests must not keep others waiting.
+  // A client that pipelines requests must not keep other clients waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;

@@ -106,7 +106,7 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these answers and returns true, like a check that has answered.
+  // Each of these functions answers the request and returns true, for a check to return.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -177,8 +177,8 @@ void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
 
-/// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
-/// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
+/// Makes the answer to a chat request: status, headers, body or events, and times. Uses the reply in its delivery plan
+/// and the chaos possible for it. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 /// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
