@@ -2958,7 +2958,7 @@ class KeyOptions {
 
   /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
   /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters may be a word of a prompt (`EMPTY`), so it is only masked in credential fields.
+  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2966,9 +2966,9 @@ class KeyOptions {
   /// continues after the previous one; afterwards disabled() applies. All requests count, regardless of the answer.
   /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted.
   [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
-  /// Limits the key to these models: others get 403 and are missing from the models list. Default: all.
+  /// Limits the key to these models: other models get 403 and are missing from the models list. Default: all.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// Limits the key to these operations: others get 403. Default: all.
+  /// Limits the key to these operations: other operations get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
   /// Limits the requests of the key; see RateLimit. Keys::create requires positive values. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
@@ -3013,9 +3013,9 @@ class Keys {
   void enable(const std::string& id) const;
   /// Deletes the key: its requests get 401 from now on. This is final.
   void remove(const std::string& id) const;
-  /// Limits the key to these models: others get 403 and are missing from the models list. An empty list: all.
+  /// Limits the key to these models: other models get 403 and are missing from the models list. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
-  /// Limits the key to these operations: others get 403. An empty list: all.
+  /// Limits the key to these operations: other operations get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
@@ -5966,8 +5966,7 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether the text contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long
-  /// enough to be unambiguous.
+  /// Whether the text contained a key. A short one must be a separate word: the key "sk-1" is not found in "task-1".
   bool has_key = false;
 };
 
@@ -5976,9 +5975,9 @@ class Known {
  public:
   /// Ignores a secret that neither begins with `sk-` nor has 16 bytes: it may be a word of a prompt, like "EMPTY".
   void add(std::string_view secret);
-  /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
-  /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
-  /// depend on the number of secrets, except those without `sk-`.
+  /// Masks the added secrets, those of `others`, and foreign keys: words of at least 20 characters that begin with
+  /// `sk-`. Also finds them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The
+  /// cost does not depend on the number of secrets, except those without `sk-`.
   Masked mask(std::string& text, const Known& others = {}) const;
 
  private:
@@ -6094,7 +6093,7 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// Returns the limits that all keys share, as those of a key without an id.
+  /// Returns the limits that all keys share, as a key without an id.
   ApiKey for_all() const;
 
   const ChangeCount& changes() const { return changes_; }
@@ -6141,7 +6140,7 @@ class KeyStore {
     bool taken_away = false;   // deleted by its script, which may restore it
   };
 
-  // All of these require the mutex.
+  // The caller holds the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
@@ -38347,196 +38346,196 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5810    request/chat_fields.hpp
 //   5858    request/chat_reader.hpp
 //   5953    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29801    serve/limits.cpp
-//  29898    serve/operations.cpp
-//  30120    serve/reply_answer.cpp
-//  30261    serve/request_checks.cpp
-//  30335    serve/runner.cpp
-//  30683    serve/served_models.cpp
-//  30761    serve/served_request.cpp
-//  30829    gateway/catalogue.cpp
-//  31242    gateway/catalogue_chunks.cpp
-//  31530    gateway/catalogue_delivery.cpp
-//  31682    gateway/catalogue_entries.cpp
-//  31911    gateway/catalogue_failures.cpp
-//  32192    gateway/catalogue_framing.cpp
-//  32376    gateway/catalogue_tool_calls.cpp
-//  32575    gateway/chat_script.cpp
-//  32724    gateway/gateway.cpp
-//  33014    gateway/mishaps.cpp
-//  33352    gateway/options.cpp
-//  33505    gateway/sweep.cpp
-//  33906    document/scenario_files.cpp
-//  34044    document/script_document.cpp
-//  34434    document/script_faults.cpp
-//  34720    document/script_files.cpp
-//  34864    document/script_gateway.cpp
-//  35167    document/script_matchers.cpp
-//  35459    document/script_objects.cpp
-//  35619    document/script_reader.cpp
-//  36067    document/script_references.cpp
-//  36383    document/script_replies.cpp
-//  36767    document/script_schema.cpp
-//  36894    document/script_sections.cpp
-//  37436    document/script_values.cpp
-//  37824  Adapters
-//  37841    adapters/catch2.hpp
-//  37995    adapters/doctest.hpp
-//  38155    adapters/gtest.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11713    core/gate.cpp
+//  11923    core/json_reader.cpp
+//  12262    core/pattern.cpp
+//  12675    core/random.cpp
+//  12730    core/reporter.cpp
+//  12828    core/text.cpp
+//  13172    model/acceptance.cpp
+//  13231    model/checks.cpp
+//  13268    model/connection_fault.cpp
+//  13370    model/failure.cpp
+//  13516    model/fault.cpp
+//  13750    model/finding.cpp
+//  13784    model/http_reply.cpp
+//  13850    model/pace.cpp
+//  14048    model/profile.cpp
+//  14226    model/range.cpp
+//  14256    model/received_request.cpp
+//  14324    model/reply.cpp
+//  14720    model/reply_checks.cpp
+//  14913    model/reply_template.cpp
+//  15073    model/sent_answer.cpp
+//  15101    model/sse_dialect.cpp
+//  15246    request/chat_fields.cpp
+//  15388    request/chat_messages.cpp
+//  15597    request/chat_reader.cpp
+//  16002    request/chat_request.cpp
+//  16086    request/embedding_request.cpp
+//  16174    keys/api_key.cpp
+//  16224    keys/key_store.cpp
+//  16721    keys/keys.cpp
+//  16785    keys/secrets.cpp
+//  16990    answer/bodies.cpp
+//  17063    answer/completion.cpp
+//  17289    answer/completion_events.cpp
+//  17485    answer/completion_json.cpp
+//  17702    answer/default_reply.cpp
+//  17879    answer/embeddings.cpp
+//  17996    answer/schema_checker.cpp
+//  18459    answer/schema_instance.cpp
+//  18832    answer/tokens.cpp
+//  19053    answer/words.cpp
+//  19114    script/chaos.cpp
+//  19254    script/chaos_rules.cpp
+//  19366    script/connection_faults.cpp
+//  19475    script/excerpts.cpp
+//  19537    script/field_matchers.cpp
+//  19915    script/forced_failures.cpp
+//  20004    script/hiding.cpp
+//  20119    script/json_comparison.cpp
+//  20205    script/matcher.cpp
+//  20448    script/matchers.cpp
+//  20799    script/scope.cpp
+//  20857    script/script.cpp
+//  21253    script/text_matchers.cpp
+//  21374    delivery/answer_log.cpp
+//  21544    delivery/delivery.cpp
+//  22008    delivery/faults_and_waits.cpp
+//  22281    delivery/framing.cpp
+//  22398    delivery/gzip.cpp
+//  22465    delivery/pace_schedule.cpp
+//  22534    delivery/progress.cpp
+//  22585    delivery/write_queue.cpp
+//  22726    http/acceptor.cpp
+//  22834    http/compatibility.cpp
+//  22943    http/connection.cpp
+//  23524    http/poller.cpp
+//  23692    http/reactor.cpp
+//  23955    http/request_reader.cpp
+//  24406    http/response.cpp
+//  24487    http/server.cpp
+//  24894    http/sockets.cpp
+//  25396    http/turned_away.cpp
+//  25480    http/workers.cpp
+//  25593    evidence/diagnosis.cpp
+//  25812    evidence/evidence_json.cpp
+//  26179    evidence/exchange.cpp
+//  26465    evidence/gateway_problems.cpp
+//  26912    evidence/journal.cpp
+//  27066    evidence/kept_problems.cpp
+//  27176    evidence/notes.cpp
+//  27276    evidence/record.cpp
+//  27733    evidence/redaction.cpp
+//  27873    evidence/redirects.cpp
+//  27976    evidence/retries.cpp
+//  28349    evidence/review.cpp
+//  28720    evidence/told_in_body.cpp
+//  28817    evidence/verification.cpp
+//  28934    serve/answer_headers.cpp
+//  29011    serve/asked_requests.cpp
+//  29078    serve/chat_judge.cpp
+//  29391    serve/connection_loop.cpp
+//  29552    serve/gateway_state.cpp
+//  29588    serve/judge.cpp
+//  29800    serve/limits.cpp
+//  29897    serve/operations.cpp
+//  30119    serve/reply_answer.cpp
+//  30260    serve/request_checks.cpp
+//  30334    serve/runner.cpp
+//  30682    serve/served_models.cpp
+//  30760    serve/served_request.cpp
+//  30828    gateway/catalogue.cpp
+//  31241    gateway/catalogue_chunks.cpp
+//  31529    gateway/catalogue_delivery.cpp
+//  31681    gateway/catalogue_entries.cpp
+//  31910    gateway/catalogue_failures.cpp
+//  32191    gateway/catalogue_framing.cpp
+//  32375    gateway/catalogue_tool_calls.cpp
+//  32574    gateway/chat_script.cpp
+//  32723    gateway/gateway.cpp
+//  33013    gateway/mishaps.cpp
+//  33351    gateway/options.cpp
+//  33504    gateway/sweep.cpp
+//  33905    document/scenario_files.cpp
+//  34043    document/script_document.cpp
+//  34433    document/script_faults.cpp
+//  34719    document/script_files.cpp
+//  34863    document/script_gateway.cpp
+//  35166    document/script_matchers.cpp
+//  35458    document/script_objects.cpp
+//  35618    document/script_reader.cpp
+//  36066    document/script_references.cpp
+//  36382    document/script_replies.cpp
+//  36766    document/script_schema.cpp
+//  36893    document/script_sections.cpp
+//  37435    document/script_values.cpp
+//  37823  Adapters
+//  37840    adapters/catch2.hpp
+//  37994    adapters/doctest.hpp
+//  38154    adapters/gtest.hpp

@@ -100,7 +100,7 @@ class KeyOptions {
 
   /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
   /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters may be a word of a prompt (`EMPTY`), so it is only masked in credential fields.
+  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -108,9 +108,9 @@ class KeyOptions {
   /// continues after the previous one; afterwards disabled() applies. All requests count, regardless of the answer.
   /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted.
   [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
-  /// Limits the key to these models: others get 403 and are missing from the models list. Default: all.
+  /// Limits the key to these models: other models get 403 and are missing from the models list. Default: all.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// Limits the key to these operations: others get 403. Default: all.
+  /// Limits the key to these operations: other operations get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
   /// Limits the requests of the key; see RateLimit. Keys::create requires positive values. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;

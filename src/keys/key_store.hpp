@@ -118,7 +118,7 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// Returns the limits that all keys share, as those of a key without an id.
+  /// Returns the limits that all keys share, as a key without an id.
   ApiKey for_all() const;
 
   const ChangeCount& changes() const { return changes_; }
@@ -165,7 +165,7 @@ class KeyStore {
     bool taken_away = false;   // deleted by its script, which may restore it
   };
 
-  // All of these require the mutex.
+  // The caller holds the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   /// Advances the key's state after a counted request.
   static void take_step(Entry& its);

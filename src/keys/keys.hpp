@@ -34,9 +34,9 @@ class Keys {
   void enable(const std::string& id) const;
   /// Deletes the key: its requests get 401 from now on. This is final.
   void remove(const std::string& id) const;
-  /// Limits the key to these models: others get 403 and are missing from the models list. An empty list: all.
+  /// Limits the key to these models: other models get 403 and are missing from the models list. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
-  /// Limits the key to these operations: others get 403. An empty list: all.
+  /// Limits the key to these operations: other operations get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;

@@ -21,8 +21,7 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether the text contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long
-  /// enough to be unambiguous.
+  /// Whether the text contained a key. A short one must be a separate word: the key "sk-1" is not found in "task-1".
   bool has_key = false;
 };
 
@@ -31,9 +30,9 @@ class Known {
  public:
   /// Ignores a secret that neither begins with `sk-` nor has 16 bytes: it may be a word of a prompt, like "EMPTY".
   void add(std::string_view secret);
-  /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
-  /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
-  /// depend on the number of secrets, except those without `sk-`.
+  /// Masks the added secrets, those of `others`, and foreign keys: words of at least 20 characters that begin with
+  /// `sk-`. Also finds them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The
+  /// cost does not depend on the number of secrets, except those without `sk-`.
   Masked mask(std::string& text, const Known& others = {}) const;
 
  private:
