@@ -2187,8 +2187,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw; `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or std::bad_alloc and the like.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
+    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -2332,9 +2332,9 @@ class Exchange {
   /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order, with effect and cause: `rule 2: reset the
-  /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
-  /// before the trigger. Empty without chaos.
+  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
+  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
+  /// ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
   /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
@@ -2344,18 +2344,18 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused: from the scripted time of a token, or the end of a stall,
-  /// until it could be sent. Excludes the time until the answer was decided, waits at gates, and waits until the client
-  /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
+  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
+  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
   /// A copy of the bytes sent so far. Empty unless Options::keep_answers is set or Gateway::sweep sent the request.
   std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, or when the previous
-  /// exchange on its connection ended, even if the gateway reads it later. On other systems, and on a manual clock, it
-  /// is complete when the gateway has read it.
+  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
+  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
+  /// and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -2621,11 +2621,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. Their subjects: the effects of chaos; up to ten connections
-  /// with a fault; up to ten exchanges with a scripted fault, a failure or an unusual answer (a finish_reason other
-  /// than stop and tool_calls, several choices, an unusual dialect); stubs never called or always hidden by other
-  /// stubs, except the catalogue's; exchanges that wait as scripted, and the number of other exchanges under way. An
-  /// adapter prints each note once, at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
+  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
+  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
+  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
@@ -2726,7 +2726,7 @@ class ReportedProblems;
 }  // namespace detail
 
 /// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
-/// latter also occurs in tests that expect an error and then ask again; an adapter prints it at the end of a failed
+/// latter also occurs in tests that expect an error and then ask again. An adapter prints it at the end of a failed
 /// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
@@ -2767,25 +2767,26 @@ class ReportedProblems;
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. If a
-/// client without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a
-/// success), a request within 100 ms of a failure counts as another call.
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. A
+/// request within 100 ms of a failure counts as another call if the client does not number tries and sends the same
+/// request in parallel. Parallel means two under way at once, or another within 100 ms of a success.
 ///
 /// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
-/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`; otherwise it is the same as for a retry.
-/// A request is not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms
-/// apart), or if a numbered retry continues the earlier one later.
+/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`. Otherwise it is the same as for a retry.
+/// A request is not alone if two requests of its series were under way at once. A series has equal requests that
+/// overlap or are less than 100 ms apart. Nor is it alone if a numbered retry continues the earlier one later.
 ///
-/// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
-/// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
-/// out.
+/// Two cases only look like retries, if the client does not number tries. In one, the test repeats a request after an
+/// error on purpose. In the other, equal parallel calls all fail and are not retried. Vary such requests, or leave the
+/// finding out.
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
-/// soon as one clock allows it: the gateway's, the system clock, with which clients compare the date, or real time,
-/// counted from the answer. If an answer has several different fields of one name (Failure::add_header), clients differ
-/// in which they read: then the answer asks for no time, and a retry is allowed if any x-should-retry is `true`.
+/// soon as one clock allows it: the gateway's, the system clock or real time. Clients compare the date with the system
+/// clock. Real time counts from the answer. If an answer has several different fields of one name
+/// (Failure::add_header), clients differ in which they read. Then the answer asks for no time, and a retry is allowed
+/// if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.
@@ -9438,7 +9439,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems. Records of exchanges under way go when these end.
+  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.
@@ -9560,9 +9561,9 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
 
 std::string brief(const ExchangeRecord& record);
 
-/// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
-/// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
-/// the gateway has or had.
+/// Whether the gateway itself refused the request because of its content. These are 400, 404 for a path, 405, 413, 415,
+/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a
+/// key that the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
@@ -9688,7 +9689,7 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 
 // ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
 
-// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
+// The review's functions for other files, and the functions shared by `review.cpp` and `retries.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -25689,7 +25690,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
       near.passed_over = lower ? "lower priority" : "older";
     }
   }
-  // A stub that refused the request is the reason, even if others are closer.
+  // A stub that refused the request is the reason, even if other stubs are closer.
   const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
   std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
     if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
@@ -25817,7 +25818,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an object with capacity for all members, also those that the control API adds: growing would copy it.
+/// Returns an object with capacity for all members, also those that the control API adds: growth would copy it.
 MOCK_GATEWAY_INLINE Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -27608,7 +27609,7 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
 
 MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
   std::deque<std::shared_ptr<ExchangeRecord>> kept;  // dropped records are freed after the lock
-  std::vector<RecordedProblem> problems;             // likewise
+  std::vector<RecordedProblem> problems;             // freed after the lock too
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
     const bool is_covered = scope.covers(record->request);
@@ -28034,7 +28035,7 @@ MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second
 
 /// Returns the waiting time to print: `judged`, or `by_gateway` if that is less by at most 1 % of `asked`. The time by
 /// the gateway's clock makes messages on a manual clock reproducible.
-MOCK_GATEWAY_INLINE Duration time_to_print(Duration judged, Duration by_gateway, Duration asked) {
+MOCK_GATEWAY_INLINE Duration shown_wait(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
@@ -28130,8 +28131,7 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
     const char* const source = !advice.after            ? "the body of the 429 said "
                                : advice.in_milliseconds ? "retry-after-ms was "
                                                         : "Retry-After was ";
-    return TooEarly{"after " + seconds(time_to_print(waited, shown, *asked)), source + seconds(*asked), "",
-                    !advice.after};
+    return TooEarly{"after " + seconds(shown_wait(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
   }
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
@@ -28140,7 +28140,7 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-  return TooEarly{seconds(ahead - time_to_print(pause, shown, ahead)) + " before the date in Retry-After", "",
+  return TooEarly{seconds(ahead - shown_wait(pause, shown, ahead)) + " before the date in Retry-After", "",
                   other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
                                 "header compares the date with the machine's clock."
                               : ""};
@@ -28159,7 +28159,7 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
 /// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
-  return seconds(time_to_print(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  return seconds(shown_wait(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.
@@ -38297,203 +38297,203 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2553    evidence/verification.hpp
 //   2675    model/finding.hpp
 //   2717    evidence/review.hpp
-//   2837    model/operation.hpp
-//   2868    keys/api_key.hpp
-//   2989    keys/keys.hpp
-//   3044    model/profile.hpp
-//   3073    model/tokenizer.hpp
-//   3085    gateway/options.hpp
-//   3226    model/acceptance.hpp
-//   3395    request/chat_request.hpp
-//   3514    script/scope.hpp
-//   3568    script/failure_scope.hpp
-//   3614    script/chaos.hpp
-//   3708    gateway/sweep.hpp
-//   3845    gateway/catalogue.hpp
-//   4005    gateway/mishaps.hpp
-//   4104    document/scenario_files.hpp
-//   4136    core/error.hpp
-//   4151    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11713    core/gate.cpp
-//  11923    core/json_reader.cpp
-//  12262    core/pattern.cpp
-//  12675    core/random.cpp
-//  12730    core/reporter.cpp
-//  12828    core/text.cpp
-//  13172    model/acceptance.cpp
-//  13231    model/checks.cpp
-//  13268    model/connection_fault.cpp
-//  13370    model/failure.cpp
-//  13516    model/fault.cpp
-//  13750    model/finding.cpp
-//  13784    model/http_reply.cpp
-//  13850    model/pace.cpp
-//  14048    model/profile.cpp
-//  14226    model/range.cpp
-//  14256    model/received_request.cpp
-//  14324    model/reply.cpp
-//  14720    model/reply_checks.cpp
-//  14913    model/reply_template.cpp
-//  15073    model/sent_answer.cpp
-//  15101    model/sse_dialect.cpp
-//  15246    request/chat_fields.cpp
-//  15388    request/chat_messages.cpp
-//  15597    request/chat_reader.cpp
-//  16002    request/chat_request.cpp
-//  16086    request/embedding_request.cpp
-//  16174    keys/api_key.cpp
-//  16224    keys/key_store.cpp
-//  16721    keys/keys.cpp
-//  16785    keys/secrets.cpp
-//  16990    answer/bodies.cpp
-//  17063    answer/completion.cpp
-//  17289    answer/completion_events.cpp
-//  17485    answer/completion_json.cpp
-//  17702    answer/default_reply.cpp
-//  17879    answer/embeddings.cpp
-//  17996    answer/schema_checker.cpp
-//  18459    answer/schema_instance.cpp
-//  18832    answer/tokens.cpp
-//  19053    answer/words.cpp
-//  19114    script/chaos.cpp
-//  19254    script/chaos_rules.cpp
-//  19366    script/connection_faults.cpp
-//  19475    script/excerpts.cpp
-//  19537    script/field_matchers.cpp
-//  19915    script/forced_failures.cpp
-//  20004    script/hiding.cpp
-//  20119    script/json_comparison.cpp
-//  20205    script/matcher.cpp
-//  20448    script/matchers.cpp
-//  20799    script/scope.cpp
-//  20857    script/script.cpp
-//  21253    script/text_matchers.cpp
-//  21374    delivery/answer_log.cpp
-//  21544    delivery/delivery.cpp
-//  22008    delivery/faults_and_waits.cpp
-//  22281    delivery/framing.cpp
-//  22398    delivery/gzip.cpp
-//  22465    delivery/pace_schedule.cpp
-//  22534    delivery/progress.cpp
-//  22585    delivery/write_queue.cpp
-//  22726    http/acceptor.cpp
-//  22834    http/compatibility.cpp
-//  22943    http/connection.cpp
-//  23524    http/poller.cpp
-//  23692    http/reactor.cpp
-//  23955    http/request_reader.cpp
-//  24406    http/response.cpp
-//  24487    http/server.cpp
-//  24894    http/sockets.cpp
-//  25396    http/turned_away.cpp
-//  25480    http/workers.cpp
-//  25593    evidence/diagnosis.cpp
-//  25812    evidence/evidence_json.cpp
-//  26179    evidence/exchange.cpp
-//  26465    evidence/gateway_problems.cpp
-//  26912    evidence/journal.cpp
-//  27066    evidence/kept_problems.cpp
-//  27176    evidence/notes.cpp
-//  27276    evidence/record.cpp
-//  27733    evidence/redaction.cpp
-//  27873    evidence/redirects.cpp
-//  27976    evidence/retries.cpp
+//   2838    model/operation.hpp
+//   2869    keys/api_key.hpp
+//   2990    keys/keys.hpp
+//   3045    model/profile.hpp
+//   3074    model/tokenizer.hpp
+//   3086    gateway/options.hpp
+//   3227    model/acceptance.hpp
+//   3396    request/chat_request.hpp
+//   3515    script/scope.hpp
+//   3569    script/failure_scope.hpp
+//   3615    script/chaos.hpp
+//   3709    gateway/sweep.hpp
+//   3846    gateway/catalogue.hpp
+//   4006    gateway/mishaps.hpp
+//   4105    document/scenario_files.hpp
+//   4137    core/error.hpp
+//   4152    document/script_document.hpp
+//   4292    evidence/evidence_json.hpp
+//   4316    core/printed.hpp
+//   4345    core/reporter.hpp
+//   4424  Implementation
+//   4485    core/random.hpp
+//   4515    core/text.hpp
+//   4618    core/json_reader.hpp
+//   4672    core/pattern.hpp
+//   4763    core/json_pointer.hpp
+//   4811    core/calendar.hpp
+//   4830    core/access.hpp
+//   4902    core/timeline.hpp
+//   5080    core/rows.hpp
+//   5106    core/change_count.hpp
+//   5150    core/process.hpp
+//   5177    core/warning.hpp
+//   5192    core/heap_optional.hpp
+//   5219    core/handoff.hpp
+//   5256    model/profile_traits.hpp
+//   5356    model/checks.hpp
+//   5372    model/reply_data.hpp
+//   5438    model/request_error.hpp
+//   5451    model/fault_rows.hpp
+//   5567    model/failure_rows.hpp
+//   5607    model/dialect_rows.hpp
+//   5644    model/finding_kinds.hpp
+//   5721    model/reply_checks.hpp
+//   5770    request/embedding_request.hpp
+//   5794    request/chat_parser.hpp
+//   5811    request/chat_fields.hpp
+//   5859    request/chat_reader.hpp
+//   5954    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
 //  28349    evidence/review.cpp
 //  28720    evidence/told_in_body.cpp
 //  28817    evidence/verification.cpp

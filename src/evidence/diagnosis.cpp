@@ -110,7 +110,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
       near.passed_over = lower ? "lower priority" : "older";
     }
   }
-  // A stub that refused the request is the reason, even if others are closer.
+  // A stub that refused the request is the reason, even if other stubs are closer.
   const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
   std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
     if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;

@@ -23,7 +23,7 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an object with capacity for all members, also those that the control API adds: growing would copy it.
+/// Returns an object with capacity for all members, also those that the control API adds: growth would copy it.
 Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);

@@ -43,8 +43,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw; `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or std::bad_alloc and the like.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
+    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -188,9 +188,9 @@ class Exchange {
   /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order, with effect and cause: `rule 2: reset the
-  /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
-  /// before the trigger. Empty without chaos.
+  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
+  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
+  /// ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
   /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
@@ -200,18 +200,18 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused: from the scripted time of a token, or the end of a stall,
-  /// until it could be sent. Excludes the time until the answer was decided, waits at gates, and waits until the client
-  /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
+  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
+  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
   /// A copy of the bytes sent so far. Empty unless Options::keep_answers is set or Gateway::sweep sent the request.
   std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, or when the previous
-  /// exchange on its connection ended, even if the gateway reads it later. On other systems, and on a manual clock, it
-  /// is complete when the gateway has read it.
+  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
+  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
+  /// and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;

@@ -344,7 +344,7 @@ void JournalState::clear() {
 
 void JournalState::forget(const RequestScope& scope) {
   std::deque<std::shared_ptr<ExchangeRecord>> kept;  // dropped records are freed after the lock
-  std::vector<RecordedProblem> problems;             // likewise
+  std::vector<RecordedProblem> problems;             // freed after the lock too
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
     const bool is_covered = scope.covers(record->request);

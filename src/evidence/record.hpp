@@ -192,7 +192,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems. Records of exchanges under way go when these end.
+  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.

@@ -72,7 +72,7 @@ Duration pause_between(const Seen& first, const Seen& second) {
 
 /// Returns the waiting time to print: `judged`, or `by_gateway` if that is less by at most 1 % of `asked`. The time by
 /// the gateway's clock makes messages on a manual clock reproducible.
-Duration time_to_print(Duration judged, Duration by_gateway, Duration asked) {
+Duration shown_wait(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
@@ -168,8 +168,7 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
     const char* const source = !advice.after            ? "the body of the 429 said "
                                : advice.in_milliseconds ? "retry-after-ms was "
                                                         : "Retry-After was ";
-    return TooEarly{"after " + seconds(time_to_print(waited, shown, *asked)), source + seconds(*asked), "",
-                    !advice.after};
+    return TooEarly{"after " + seconds(shown_wait(waited, shown, *asked)), source + seconds(*asked), "", !advice.after};
   }
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
@@ -178,7 +177,7 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-  return TooEarly{seconds(ahead - time_to_print(pause, shown, ahead)) + " before the date in Retry-After", "",
+  return TooEarly{seconds(ahead - shown_wait(pause, shown, ahead)) + " before the date in Retry-After", "",
                   other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
                                 "header compares the date with the machine's clock."
                               : ""};
@@ -197,7 +196,7 @@ Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& 
 /// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
   const Duration shown = second.record->received - *first.first_byte;
-  return seconds(time_to_print(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  return seconds(shown_wait(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.

@@ -18,7 +18,7 @@ class ReportedProblems;
 }  // namespace detail
 
 /// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
-/// latter also occurs in tests that expect an error and then ask again; an adapter prints it at the end of a failed
+/// latter also occurs in tests that expect an error and then ask again. An adapter prints it at the end of a failed
 /// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
@@ -59,25 +59,26 @@ class ReportedProblems;
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. If a
-/// client without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a
-/// success), a request within 100 ms of a failure counts as another call.
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. A
+/// request within 100 ms of a failure counts as another call if the client does not number tries and sends the same
+/// request in parallel. Parallel means two under way at once, or another within 100 ms of a success.
 ///
 /// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
-/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`; otherwise it is the same as for a retry.
-/// A request is not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms
-/// apart), or if a numbered retry continues the earlier one later.
+/// Idempotency-Key marks it as a new call, the finding is `asked_again_early`. Otherwise it is the same as for a retry.
+/// A request is not alone if two requests of its series were under way at once. A series has equal requests that
+/// overlap or are less than 100 ms apart. Nor is it alone if a numbered retry continues the earlier one later.
 ///
-/// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
-/// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
-/// out.
+/// Two cases only look like retries, if the client does not number tries. In one, the test repeats a request after an
+/// error on purpose. In the other, equal parallel calls all fail and are not retried. Vary such requests, or leave the
+/// finding out.
 ///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
-/// soon as one clock allows it: the gateway's, the system clock, with which clients compare the date, or real time,
-/// counted from the answer. If an answer has several different fields of one name (Failure::add_header), clients differ
-/// in which they read: then the answer asks for no time, and a retry is allowed if any x-should-retry is `true`.
+/// soon as one clock allows it: the gateway's, the system clock or real time. Clients compare the date with the system
+/// clock. Real time counts from the answer. If an answer has several different fields of one name
+/// (Failure::add_header), clients differ in which they read. Then the answer asks for no time, and a retry is allowed
+/// if any x-should-retry is `true`.
 ///
 /// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
 /// have read them.

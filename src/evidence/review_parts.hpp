@@ -1,4 +1,4 @@
-// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
+// The review's functions for other files, and the functions shared by `review.cpp` and `retries.cpp`.
 
 #pragma once
 

@@ -83,11 +83,11 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. Their subjects: the effects of chaos; up to ten connections
-  /// with a fault; up to ten exchanges with a scripted fault, a failure or an unusual answer (a finish_reason other
-  /// than stop and tool_calls, several choices, an unusual dialect); stubs never called or always hidden by other
-  /// stubs, except the catalogue's; exchanges that wait as scripted, and the number of other exchanges under way. An
-  /// adapter prints each note once, at the end of a failed test.
+  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
+  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
+  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
+  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order mounted.
