@@ -8434,7 +8434,7 @@ class StopLine {
 
  private:
   std::mutex mutex_;
-  int socket_;  // -1 once cut
+  int socket_;  // -1 after cut()
   std::atomic<bool> stopped_{false};
 };
 
@@ -8603,7 +8603,7 @@ class Connection final : public Outlet {
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
-    std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
+    std::chrono::steady_clock::time_point last_bytes{};  // the time just before the last bytes are written
   };
 
   struct Wait {
@@ -8620,8 +8620,8 @@ class Connection final : public Outlet {
 
     For what;
     Moment until{};                                  // the latest time to look again
-    bool is_for_client = false;                      // whether it ends when the client closes its side
-    bool is_woken = false;                           // whether another thread may end it
+    bool is_for_client = false;                      // whether the wait ends when the client closes its side
+    bool is_woken = false;                           // whether another thread may end the wait
     std::optional<Moment> times_out = {};            // only for bytes
     std::optional<StallTimer> standstill = {};       // only for room and delivery
     std::optional<Acknowledgement> acknowledgement;  // only for delivery
@@ -8670,7 +8670,7 @@ class Connection final : public Outlet {
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
-  std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // when the request's first byte arrived
   // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
@@ -8775,7 +8775,7 @@ class BodyReader {
   std::size_t piece_ = 0;            // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
-  std::size_t fields_ = 0;  // in the trailer
+  std::size_t fields_ = 0;  // the number of fields in the trailer
 };
 
 class RequestReader {
@@ -9044,9 +9044,9 @@ class Acceptor {
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;        // -1 while a turned-away connection uses it
-  std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
-  std::thread room_maker_;
+  int reserve_ = -1;              // -1 while a turned-away connection uses it
+  std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
+  std::thread table_grower_;
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };
@@ -9196,10 +9196,10 @@ class Reactor final : private Handoff {
   std::set<Session*> sessions_;
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
-  std::multimap<Moment, Session*> timers_;  // each no later than its session's recheck_at
+  std::multimap<Moment, Session*> timers_;  // no timer is later than its session's recheck_at
   std::size_t watched_ = 0;
   Moment waits_until_{};                 // the leader's timeout while it waits
-  Moment vacant_since_ = Moment::max();  // since when no session is watched
+  Moment vacant_since_ = Moment::max();  // the time since which no session is watched
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
@@ -22752,7 +22752,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   stopping_ = true;
   sockets::signal_wake(wake_);
   thread_.join();
-  if (room_maker_.joinable()) room_maker_.join();
+  if (table_grower_.joinable()) table_grower_.join();
   sockets::stop_listening(listener_);
   sockets::close_wake(wake_);
   if (reserve_ >= 0) sockets::close(reserve_);
@@ -22812,11 +22812,11 @@ MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
-  if (static_cast<std::size_t>(descriptor) < room_ / 4 * 3) return;
-  room_ *= 4;
-  if (room_maker_.joinable()) room_maker_.join();
+  if (static_cast<std::size_t>(descriptor) < table_size_ / 4 * 3) return;
+  table_size_ *= 4;
+  if (table_grower_.joinable()) table_grower_.join();
   try {
-    room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
+    table_grower_ = std::thread(sockets::make_room_for_descriptors, table_size_ - 1);
   } catch (const std::system_error&) {
     // Without this thread, a later accept() enlarges the table and halts briefly.
   }
@@ -23324,7 +23324,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_pending(Pending& pending
   if (changes.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
-  if (observer_ && !has_unread()) {  // saves memory: thousands may wait
+  if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -23564,7 +23564,7 @@ MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::
     Timespec limit{seconds.count(), (left - seconds).count()};
     const long count = ::syscall(SYS_epoll_pwait2, epoll, events, most, &limit, nullptr, std::size_t{0});
     if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-    has_pwait2 = false;  // before Linux 5.11, or filtered by a container
+    has_pwait2 = false;  // missing before Linux 5.11, or filtered by a container
   }
 #endif
   sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
@@ -23723,7 +23723,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
-  } catch (const std::bad_alloc&) {  // closed without an answer
+  } catch (const std::bad_alloc&) {  // the connection is closed without an answer
     connection->end(Outlet::Ending::close);
     serve(*connection);
     return;
@@ -23799,7 +23799,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       const Poller::Event event = events_[next_event_++];
       Session& session = *static_cast<Session*>(event.owner);
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
-      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // the owner will see the flags
       serve(session);
       if (!handoff.is_pending()) return;
     }
@@ -23816,7 +23816,7 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   constexpr std::chrono::seconds longest_vacancy{1};
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // whether this thread leads on; if not, another may lead already
+  bool stays = true;  // whether this thread stays leader; if not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -24761,7 +24761,7 @@ class Server::Impl final : public httplib::Server {
     }
     try {
       turned_away_.add(std::move(connection), why);
-    } catch (const std::bad_alloc&) {  // closed without an answer
+    } catch (const std::bad_alloc&) {  // the connection is closed without an answer
     }
   }
 
@@ -25016,7 +25016,7 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   const nfds_t count = wake < 0 ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
-  if (ready <= 0) return readiness;  // timeout or signal: the caller looks again
+  if (ready <= 0) return readiness;  // timeout or signal: the caller polls again
   const short events = watched[0].revents;
   readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   readiness.peer_closed = (events & peer_closed_event) != 0;
@@ -25251,7 +25251,7 @@ MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
     case EBADF:
     case EINVAL:
     case ENOTSOCK: return Acceptance::failed;
-    default: return Acceptance::nobody_waits;  // or the connection broke before accept()
+    default: return Acceptance::nobody_waits;  // no connection, or it broke before accept()
   }
 }
 
@@ -25529,7 +25529,7 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
         const auto self = started.emplace(started.end());
         self->start([this, self] { work(self); });
         threads_.splice(threads_.end(), started);
-      } catch (const std::exception&) {  // no thread, or no memory
+      } catch (const std::exception&) {  // the system gives no thread or memory
         jobs_.pop_back();
         has_thread = false;
       }

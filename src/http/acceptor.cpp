@@ -33,7 +33,7 @@ Acceptor::~Acceptor() {
   stopping_ = true;
   sockets::signal_wake(wake_);
   thread_.join();
-  if (room_maker_.joinable()) room_maker_.join();
+  if (table_grower_.joinable()) table_grower_.join();
   sockets::stop_listening(listener_);
   sockets::close_wake(wake_);
   if (reserve_ >= 0) sockets::close(reserve_);
@@ -93,11 +93,11 @@ bool Acceptor::find_a_descriptor() {
 }
 
 void Acceptor::make_room(int descriptor) {
-  if (static_cast<std::size_t>(descriptor) < room_ / 4 * 3) return;
-  room_ *= 4;
-  if (room_maker_.joinable()) room_maker_.join();
+  if (static_cast<std::size_t>(descriptor) < table_size_ / 4 * 3) return;
+  table_size_ *= 4;
+  if (table_grower_.joinable()) table_grower_.join();
   try {
-    room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
+    table_grower_ = std::thread(sockets::make_room_for_descriptors, table_size_ - 1);
   } catch (const std::system_error&) {
     // Without this thread, a later accept() enlarges the table and halts briefly.
   }

@@ -42,9 +42,9 @@ class Acceptor {
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;        // -1 while a turned-away connection uses it
-  std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
-  std::thread room_maker_;
+  int reserve_ = -1;              // -1 while a turned-away connection uses it
+  std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
+  std::thread table_grower_;
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };

@@ -387,7 +387,7 @@ Outlet::WaitState Connection::check_pending(Pending& pending, OnClientClosed on_
   if (changes.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
-  if (observer_ && !has_unread()) {  // saves memory: thousands may wait
+  if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }

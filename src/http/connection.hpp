@@ -180,7 +180,7 @@ class Connection final : public Outlet {
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
-    std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
+    std::chrono::steady_clock::time_point last_bytes{};  // the time just before the last bytes are written
   };
 
   struct Wait {
@@ -197,8 +197,8 @@ class Connection final : public Outlet {
 
     For what;
     Moment until{};                                  // the latest time to look again
-    bool is_for_client = false;                      // whether it ends when the client closes its side
-    bool is_woken = false;                           // whether another thread may end it
+    bool is_for_client = false;                      // whether the wait ends when the client closes its side
+    bool is_woken = false;                           // whether another thread may end the wait
     std::optional<Moment> times_out = {};            // only for bytes
     std::optional<StallTimer> standstill = {};       // only for room and delivery
     std::optional<Acknowledgement> acknowledgement;  // only for delivery
@@ -247,7 +247,7 @@ class Connection final : public Outlet {
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
-  std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // when the request's first byte arrived
   // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;

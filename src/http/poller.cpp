@@ -40,7 +40,7 @@ int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> t
     Timespec limit{seconds.count(), (left - seconds).count()};
     const long count = ::syscall(SYS_epoll_pwait2, epoll, events, most, &limit, nullptr, std::size_t{0});
     if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-    has_pwait2 = false;  // before Linux 5.11, or filtered by a container
+    has_pwait2 = false;  // missing before Linux 5.11, or filtered by a container
   }
 #endif
   sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));

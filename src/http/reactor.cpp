@@ -36,7 +36,7 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
-  } catch (const std::bad_alloc&) {  // closed without an answer
+  } catch (const std::bad_alloc&) {  // the connection is closed without an answer
     connection->end(Outlet::Ending::close);
     serve(*connection);
     return;
@@ -112,7 +112,7 @@ void Reactor::lead() {
       const Poller::Event event = events_[next_event_++];
       Session& session = *static_cast<Session*>(event.owner);
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
-      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // the owner will see the flags
       serve(session);
       if (!handoff.is_pending()) return;
     }
@@ -129,7 +129,7 @@ bool Reactor::wait_for_events() {
   constexpr std::chrono::seconds longest_vacancy{1};
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // whether this thread leads on; if not, another may lead already
+  bool stays = true;  // whether this thread stays leader; if not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);

@@ -104,10 +104,10 @@ class Reactor final : private Handoff {
   std::set<Session*> sessions_;
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
-  std::multimap<Moment, Session*> timers_;  // each no later than its session's recheck_at
+  std::multimap<Moment, Session*> timers_;  // no timer is later than its session's recheck_at
   std::size_t watched_ = 0;
   Moment waits_until_{};                 // the leader's timeout while it waits
-  Moment vacant_since_ = Moment::max();  // since when no session is watched
+  Moment vacant_since_ = Moment::max();  // the time since which no session is watched
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;

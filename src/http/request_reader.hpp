@@ -82,7 +82,7 @@ class BodyReader {
   std::size_t piece_ = 0;            // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
-  std::size_t fields_ = 0;  // in the trailer
+  std::size_t fields_ = 0;  // the number of fields in the trailer
 };
 
 class RequestReader {

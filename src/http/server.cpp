@@ -296,7 +296,7 @@ class Server::Impl final : public httplib::Server {
     }
     try {
       turned_away_.add(std::move(connection), why);
-    } catch (const std::bad_alloc&) {  // closed without an answer
+    } catch (const std::bad_alloc&) {  // the connection is closed without an answer
     }
   }
 

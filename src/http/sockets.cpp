@@ -140,7 +140,7 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
   const nfds_t count = wake < 0 ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
-  if (ready <= 0) return readiness;  // timeout or signal: the caller looks again
+  if (ready <= 0) return readiness;  // timeout or signal: the caller polls again
   const short events = watched[0].revents;
   readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   readiness.peer_closed = (events & peer_closed_event) != 0;
@@ -375,7 +375,7 @@ Acceptance accept(int listener, int& socket) {
     case EBADF:
     case EINVAL:
     case ENOTSOCK: return Acceptance::failed;
-    default: return Acceptance::nobody_waits;  // or the connection broke before accept()
+    default: return Acceptance::nobody_waits;  // no connection, or it broke before accept()
   }
 }
 

@@ -67,7 +67,7 @@ class StopLine {
 
  private:
   std::mutex mutex_;
-  int socket_;  // -1 once cut
+  int socket_;  // -1 after cut()
   std::atomic<bool> stopped_{false};
 };
 

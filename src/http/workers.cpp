@@ -55,7 +55,7 @@ bool Workers::run(std::function<void()> job) {
         const auto self = started.emplace(started.end());
         self->start([this, self] { work(self); });
         threads_.splice(threads_.end(), started);
-      } catch (const std::exception&) {  // no thread, or no memory
+      } catch (const std::exception&) {  // the system gives no thread or memory
         jobs_.pop_back();
         has_thread = false;
       }
