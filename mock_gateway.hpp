@@ -7539,7 +7539,7 @@ class AnswerLog {
     bool ends_event = false;
     bool ends_token = false;
     std::size_t event;
-    std::size_t offset;  // of the payload in bytes_
+    std::size_t offset;  // where the payload begins in bytes_
     std::size_t end;
     Place place;
     std::size_t taken = 0;
@@ -7931,10 +7931,10 @@ class WriteQueue {
   bool is_stream_ = false;
 
   std::size_t position_ = 0;
-  std::string gathered_;    // pending bytes, except `large_`
-  std::size_t taken_ = 0;   // of `gathered_`, accepted by the connection
-  std::size_t united_ = 0;  // of `gathered_`, in units
-  std::string_view large_;  // pending bytes too large to copy
+  std::string gathered_;      // pending bytes, except `large_`
+  std::size_t taken_ = 0;     // bytes of `gathered_` that the connection has accepted
+  std::size_t in_units_ = 0;  // bytes of `gathered_` that are in units
+  std::string_view large_;    // pending bytes too large to copy
   std::vector<Unit> units_;
   std::size_t next_unit_ = 0;
   bool awaits_room_ = false;
@@ -7942,7 +7942,7 @@ class WriteQueue {
   std::size_t paused_at_ = std::string::npos;  // the offset of the last pause
   std::size_t written_ = 0;
   std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // number of marks
+  std::size_t published_ = 0;  // the number of published marks
   bool is_split_ = false;
   /// Real time spent in pauses. Beyond the limit there are no more pauses.
   Duration time_to_read_{0};
@@ -7978,7 +7978,7 @@ class Delivery {
 
   /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Sets the real time after which the delivery resets a wait that only the client or a stop can end. Default: never.
+  /// Sets the real time after which the connection of a wait for the client is reset. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
@@ -8000,7 +8000,7 @@ class Delivery {
  private:
   using Sent = WriteQueue::Sent;
 
-  /// The stages in order. An answer in one piece has `body` instead of `stream` to `done`.
+  /// The stages in order. An answer in one piece has `body` instead of the stages from `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
@@ -8033,17 +8033,17 @@ class Delivery {
       head,
       byte_order_mark,
       body,     // `bytes` of the body, split at faults inside them
-      part,     // up to a fault; the HTTP chunk announces `missing` more bytes
-      rest,     // after the last fault
+      part,     // `bytes` up to a fault; the HTTP chunk announces `missing` more bytes
+      rest,     // `bytes` after the last fault
       between,  // `bytes` between events
       between_sent,
-      this_event,  // `event_`
+      this_event,  // the event in `event_`
       event,       // `event`, as often as faults repeat it
       copy,        // one repetition of `event`
       copy_sent,
       done_follows,        // tells the log that `[DONE]` follows
       event_after_source,  // `bytes`, an event after the source's events
-      error_event,         // of fault `number`
+      error_event,         // the error event of fault `number`
       done_after_error,
       line_end,  // ends an unfinished event
       end_of_body,
@@ -8186,9 +8186,9 @@ class Delivery {
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
-  WriteQueue writes_;               // flushed writes are handed over before the next step
-  Stage next_stage_ = Stage::head;  // `events` repeats while there are more
-  std::vector<Step> steps_;         // of this stage; the last is next
+  WriteQueue writes_;               // flushed writes are passed to the connection before the next step
+  Stage next_stage_ = Stage::head;  // `events` repeats while there are more events
+  std::vector<Step> steps_;         // the steps of this stage; the last one is next
   std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
   bool is_held_up_ = false;         // waits for something other than a time
   bool is_noted_ = false;           // the progress shows a scripted wait
@@ -8205,11 +8205,11 @@ class Delivery {
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
   StreamEvent following_;
-  StreamEvent extra_;                    // not from the source
-  std::optional<EventFraming> framing_;  // of a stream whose head has been sent
+  StreamEvent extra_;                    // an event that is not from the source
+  std::optional<EventFraming> framing_;  // set once the head of a stream has been sent
   std::size_t events_ = 0;
   std::size_t tokens_ = 0;
-  std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
+  std::size_t body_bytes_ = 0;  // sent bytes of the body, before gzip and chunks
   Sent sent_;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
@@ -21611,7 +21611,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
+      if (writes_.shrink() && simply_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
     note_unhindered();
@@ -22593,7 +22593,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reser
 MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
   const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
                         (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest_copy) {
+  if (!is_whole && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
     flush();
     if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
@@ -22623,9 +22623,9 @@ MOCK_GATEWAY_INLINE void WriteQueue::flush_before_wait() {
 }
 
 MOCK_GATEWAY_INLINE void WriteQueue::flush() {
-  const std::size_t size = gathered_.size() - united_;
+  const std::size_t size = gathered_.size() - in_units_;
   if (size == 0) return;
-  united_ += size;
+  in_units_ += size;
   const std::size_t begin = position_ - size;
   if (writes_.kind == Writes::Kind::split && writes_.size >= begin && writes_.size - begin < size) {
     const std::size_t first = writes_.size - begin;
@@ -22648,7 +22648,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState WriteQueue::hand_over() {
   units_.clear();
   next_unit_ = 0;
   gathered_.erase(0, taken_);
-  united_ -= taken_;
+  in_units_ -= taken_;
   taken_ = 0;
   return Outlet::WaitState::done;
 }
@@ -22692,7 +22692,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::forget() {
   units_.clear();
   next_unit_ = 0;
   gathered_.clear();
-  taken_ = united_ = 0;
+  taken_ = in_units_ = 0;
   large_ = {};
   position_ = written_;
   awaits_room_ = false;

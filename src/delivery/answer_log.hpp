@@ -89,7 +89,7 @@ class AnswerLog {
     bool ends_event = false;
     bool ends_token = false;
     std::size_t event;
-    std::size_t offset;  // of the payload in bytes_
+    std::size_t offset;  // where the payload begins in bytes_
     std::size_t end;
     Place place;
     std::size_t taken = 0;

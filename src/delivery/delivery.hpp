@@ -49,7 +49,7 @@ class Delivery {
 
   /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Sets the real time after which the delivery resets a wait that only the client or a stop can end. Default: never.
+  /// Sets the real time after which the connection of a wait for the client is reset. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
@@ -71,7 +71,7 @@ class Delivery {
  private:
   using Sent = WriteQueue::Sent;
 
-  /// The stages in order. An answer in one piece has `body` instead of `stream` to `done`.
+  /// The stages in order. An answer in one piece has `body` instead of the stages from `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, await_last_bytes, finished };
 
   struct Waiting {
@@ -104,17 +104,17 @@ class Delivery {
       head,
       byte_order_mark,
       body,     // `bytes` of the body, split at faults inside them
-      part,     // up to a fault; the HTTP chunk announces `missing` more bytes
-      rest,     // after the last fault
+      part,     // `bytes` up to a fault; the HTTP chunk announces `missing` more bytes
+      rest,     // `bytes` after the last fault
       between,  // `bytes` between events
       between_sent,
-      this_event,  // `event_`
+      this_event,  // the event in `event_`
       event,       // `event`, as often as faults repeat it
       copy,        // one repetition of `event`
       copy_sent,
       done_follows,        // tells the log that `[DONE]` follows
       event_after_source,  // `bytes`, an event after the source's events
-      error_event,         // of fault `number`
+      error_event,         // the error event of fault `number`
       done_after_error,
       line_end,  // ends an unfinished event
       end_of_body,
@@ -257,9 +257,9 @@ class Delivery {
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
-  WriteQueue writes_;               // flushed writes are handed over before the next step
-  Stage next_stage_ = Stage::head;  // `events` repeats while there are more
-  std::vector<Step> steps_;         // of this stage; the last is next
+  WriteQueue writes_;               // flushed writes are passed to the connection before the next step
+  Stage next_stage_ = Stage::head;  // `events` repeats while there are more events
+  std::vector<Step> steps_;         // the steps of this stage; the last one is next
   std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
   bool is_held_up_ = false;         // waits for something other than a time
   bool is_noted_ = false;           // the progress shows a scripted wait
@@ -276,11 +276,11 @@ class Delivery {
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
   StreamEvent following_;
-  StreamEvent extra_;                    // not from the source
-  std::optional<EventFraming> framing_;  // of a stream whose head has been sent
+  StreamEvent extra_;                    // an event that is not from the source
+  std::optional<EventFraming> framing_;  // set once the head of a stream has been sent
   std::size_t events_ = 0;
   std::size_t tokens_ = 0;
-  std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
+  std::size_t body_bytes_ = 0;  // sent bytes of the body, before gzip and chunks
   Sent sent_;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;

@@ -12,7 +12,7 @@ void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, la
 void WriteQueue::send(std::string_view bytes) {
   const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
                         (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest_copy) {
+  if (!is_whole && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
     flush();
     if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
@@ -42,9 +42,9 @@ void WriteQueue::flush_before_wait() {
 }
 
 void WriteQueue::flush() {
-  const std::size_t size = gathered_.size() - united_;
+  const std::size_t size = gathered_.size() - in_units_;
   if (size == 0) return;
-  united_ += size;
+  in_units_ += size;
   const std::size_t begin = position_ - size;
   if (writes_.kind == Writes::Kind::split && writes_.size >= begin && writes_.size - begin < size) {
     const std::size_t first = writes_.size - begin;
@@ -67,7 +67,7 @@ Outlet::WaitState WriteQueue::hand_over() {
   units_.clear();
   next_unit_ = 0;
   gathered_.erase(0, taken_);
-  united_ -= taken_;
+  in_units_ -= taken_;
   taken_ = 0;
   return Outlet::WaitState::done;
 }
@@ -111,7 +111,7 @@ void WriteQueue::forget() {
   units_.clear();
   next_unit_ = 0;
   gathered_.clear();
-  taken_ = united_ = 0;
+  taken_ = in_units_ = 0;
   large_ = {};
   position_ = written_;
   awaits_room_ = false;

@@ -85,10 +85,10 @@ class WriteQueue {
   bool is_stream_ = false;
 
   std::size_t position_ = 0;
-  std::string gathered_;    // pending bytes, except `large_`
-  std::size_t taken_ = 0;   // of `gathered_`, accepted by the connection
-  std::size_t united_ = 0;  // of `gathered_`, in units
-  std::string_view large_;  // pending bytes too large to copy
+  std::string gathered_;      // pending bytes, except `large_`
+  std::size_t taken_ = 0;     // bytes of `gathered_` that the connection has accepted
+  std::size_t in_units_ = 0;  // bytes of `gathered_` that are in units
+  std::string_view large_;    // pending bytes too large to copy
   std::vector<Unit> units_;
   std::size_t next_unit_ = 0;
   bool awaits_room_ = false;
@@ -96,7 +96,7 @@ class WriteQueue {
   std::size_t paused_at_ = std::string::npos;  // the offset of the last pause
   std::size_t written_ = 0;
   std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // number of marks
+  std::size_t published_ = 0;  // the number of published marks
   bool is_split_ = false;
   /// Real time spent in pauses. Beyond the limit there are no more pauses.
   Duration time_to_read_{0};
