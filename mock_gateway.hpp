@@ -9962,11 +9962,11 @@ struct ServeSettings {
 /// The parts that a reset clears; all by default.
 struct ResetParts {
   bool stubs = true;
-  bool states = true;  // of state machines
+  bool states = true;  // the states of state machines
   bool failures = true;
   bool chaos = true;
   bool connections = true;  // the pending faults for connections
-  bool journal = true;      // with the problems, and the counts of requests
+  bool journal = true;      // also the problems and the counts of requests
 };
 
 /// The state of one gateway: everything that exchanges are judged by and recorded in. Each part is thread-safe.
@@ -10053,7 +10053,7 @@ struct ServedRequest {
 
   GatewayState& gateway;
   Connection& connection;
-  const IncomingRequest& incoming;  // without the request itself
+  const IncomingRequest& incoming;  // without its request, which is in `request`
   const ReceivedRequest& request;   // keys are masked
   const KeyStore::Presented& presented;
   Timeline& timeline;
@@ -10215,7 +10215,7 @@ class RunningExchange {
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // events_, if they are of a completion
+  CompletionEvents* chunks_ = nullptr;  // events_ of a completion, or null
   std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 
@@ -10259,7 +10259,7 @@ class ConnectionLoop final : public ConnectionHandler {
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
-  bool has_turned_away_ = false;  // used by the accepting thread
+  bool has_turned_away_ = false;  // only used by the accepting thread
 };
 
 }}}  // namespace mock_gateway::detail
@@ -29411,7 +29411,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
     faults.give_back(std::move(*taken));
     throw;
   }
-  if (why_not) faults.give_back(std::move(*taken));  // keep it for a connection that can be served
+  if (why_not) faults.give_back(std::move(*taken));  // for a connection that can be served
   return why_not;
 }
 
@@ -30134,7 +30134,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
       if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
-      continue;  // impossible for such a reply
+      continue;  // the fault or pace is impossible for such a reply
     }
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);

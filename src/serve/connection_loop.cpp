@@ -34,7 +34,7 @@ std::optional<std::string> ConnectionLoop::accept(const Start& start) {
     faults.give_back(std::move(*taken));
     throw;
   }
-  if (why_not) faults.give_back(std::move(*taken));  // keep it for a connection that can be served
+  if (why_not) faults.give_back(std::move(*taken));  // for a connection that can be served
   return why_not;
 }
 

@@ -46,7 +46,7 @@ class ConnectionLoop final : public ConnectionHandler {
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
-  bool has_turned_away_ = false;  // used by the accepting thread
+  bool has_turned_away_ = false;  // only used by the accepting thread
 };
 
 }  // namespace mock_gateway::detail

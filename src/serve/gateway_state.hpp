@@ -48,11 +48,11 @@ struct ServeSettings {
 /// The parts that a reset clears; all by default.
 struct ResetParts {
   bool stubs = true;
-  bool states = true;  // of state machines
+  bool states = true;  // the states of state machines
   bool failures = true;
   bool chaos = true;
   bool connections = true;  // the pending faults for connections
-  bool journal = true;      // with the problems, and the counts of requests
+  bool journal = true;      // also the problems and the counts of requests
 };
 
 /// The state of one gateway: everything that exchanges are judged by and recorded in. Each part is thread-safe.

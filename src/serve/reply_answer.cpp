@@ -36,7 +36,7 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
       if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
-      continue;  // impossible for such a reply
+      continue;  // the fault or pace is impossible for such a reply
     }
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);

@@ -60,7 +60,7 @@ class RunningExchange {
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // events_, if they are of a completion
+  CompletionEvents* chunks_ = nullptr;  // events_ of a completion, or null
   std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 

@@ -86,7 +86,7 @@ struct ServedRequest {
 
   GatewayState& gateway;
   Connection& connection;
-  const IncomingRequest& incoming;  // without the request itself
+  const IncomingRequest& incoming;  // without its request, which is in `request`
   const ReceivedRequest& request;   // keys are masked
   const KeyStore::Presented& presented;
   Timeline& timeline;
