@@ -71,7 +71,7 @@ struct TakenTokens {
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
-  std::optional<Duration> left;  // of the window; empty: the request exceeds the whole limit
+  std::optional<Duration> left;  // the rest of the window; empty: the request exceeds the limit
 };
 
 /// The keys of one gateway. Thread-safe.
@@ -155,7 +155,7 @@ class KeyStore {
   };
   struct Entry {
     ApiKey key;
-    std::size_t place = 0;  // in entries_
+    std::size_t place = 0;  // the index in entries_
     std::string secret;
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`

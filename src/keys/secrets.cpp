@@ -129,9 +129,9 @@ void Scanner::search(std::string_view text) {
            (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u');
   };
   std::size_t word_end = 0;
-  for (std::size_t form = 0; form < beginnings.size(); form += 3) {
-    const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
-    const bool like_key = form == 0;
+  for (std::size_t first = 0; first < beginnings.size(); first += 3) {
+    const std::string_view wanted = std::string_view(beginnings).substr(first, 3);
+    const bool like_key = first == 0;
     // Searches for a letter that is rare in prose, because this takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
