@@ -26792,14 +26792,14 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const Re
 MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
-  std::vector<Problem> untold;
+  std::vector<Problem> new_problems;
   for (auto& [found, identity] : problems({}, considered, recorded))
-    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  std::vector<std::string> untold_notes;
-  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
-  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
-  std::string text = message_of(untold, untold_notes);
-  return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
+    if (with_problems && !reported_->contains(identity)) new_problems.push_back(std::move(found));
+  std::vector<std::string> more_notes;
+  if (!new_problems.empty() || are_notes_wanted()) more_notes = new_findings(since);
+  gateway_problems::add(more_notes, reported_->new_notes(notes({}, considered, recorded)));
+  std::string text = message_of(new_problems, more_notes);
+  return new_problems.empty() ? Unreported{{}, lines_of(more_notes)} : Unreported{std::move(text), {}};
 }
 
 MOCK_GATEWAY_INLINE std::string GatewayProblems::new_notes(std::uint64_t since) const {
@@ -27116,30 +27116,30 @@ MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem&
 }
 
 MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
-  std::vector<RecordedProblem> its;
+  std::vector<RecordedProblem> covered;
   for (const RecordedProblem& recorded : problems_)
-    if (scope.covers(recorded.request)) its.push_back(recorded);
-  return its;
+    if (scope.covers(recorded.request)) covered.push_back(recorded);
+  return covered;
 }
 
 MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
   std::vector<Dropped> all;
   for (const auto& [name, group] : groups_) {
     const auto& [kind, key_id, key_description] = name;
-    Dropped its{kind};
+    Dropped of_group{kind};
     if (const std::optional<wire::Header> field = scope.header()) {
       const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
       if (counted != group.fields.end())
-        its.count = counted->second;
+        of_group.count = counted->second;
       else
-        its.is_least = group.has_uncounted;
+        of_group.is_least = group.has_uncounted;
     } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
-      its.count = group.dropped;
+      of_group.count = group.dropped;
     }
-    if (its.count == 0 && !its.is_least) continue;
+    if (of_group.count == 0 && !of_group.is_least) continue;
     if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are ordered by kind
-    all.back().count += its.count;
-    all.back().is_least = all.back().is_least || its.is_least;
+    all.back().count += of_group.count;
+    all.back().is_least = all.back().is_least || of_group.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
   }
   return all;
@@ -27149,9 +27149,9 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::forget(const Requ
   std::vector<RecordedProblem> forgotten;
   std::vector<RecordedProblem> kept;
   for (RecordedProblem& recorded : problems_) {
-    const bool is_its = scope.covers(recorded.request);
-    if (is_its) --groups_[group_of(recorded)].kept;
-    (is_its ? forgotten : kept).push_back(std::move(recorded));
+    const bool is_covered = scope.covers(recorded.request);
+    if (is_covered) --groups_[group_of(recorded)].kept;
+    (is_covered ? forgotten : kept).push_back(std::move(recorded));
   }
   problems_ = std::move(kept);
   for (auto group = groups_.begin(); group != groups_.end();) {
@@ -28158,8 +28158,8 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
 
 /// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
-  const Duration shown = second.record->received - *first.first_byte;
-  return seconds(shown_wait(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  const Duration by_gateway = second.record->received - *first.first_byte;
+  return seconds(shown_wait(pause_between(first, second), by_gateway, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.
@@ -28696,10 +28696,10 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
 
 MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
   detail::require_finding_code(code);
-  Review less = *this;
+  Review rest = *this;
   const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
-  less.findings_.erase(std::remove_if(less.findings_.begin(), less.findings_.end(), is_it), less.findings_.end());
-  return less;
+  rest.findings_.erase(std::remove_if(rest.findings_.begin(), rest.findings_.end(), is_it), rest.findings_.end());
+  return rest;
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {

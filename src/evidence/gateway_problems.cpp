@@ -341,14 +341,14 @@ std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, c
 GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
-  std::vector<Problem> untold;
+  std::vector<Problem> new_problems;
   for (auto& [found, identity] : problems({}, considered, recorded))
-    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  std::vector<std::string> untold_notes;
-  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
-  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
-  std::string text = message_of(untold, untold_notes);
-  return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
+    if (with_problems && !reported_->contains(identity)) new_problems.push_back(std::move(found));
+  std::vector<std::string> more_notes;
+  if (!new_problems.empty() || are_notes_wanted()) more_notes = new_findings(since);
+  gateway_problems::add(more_notes, reported_->new_notes(notes({}, considered, recorded)));
+  std::string text = message_of(new_problems, more_notes);
+  return new_problems.empty() ? Unreported{{}, lines_of(more_notes)} : Unreported{std::move(text), {}};
 }
 
 std::string GatewayProblems::new_notes(std::uint64_t since) const {

@@ -53,30 +53,30 @@ void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
 }
 
 std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
-  std::vector<RecordedProblem> its;
+  std::vector<RecordedProblem> covered;
   for (const RecordedProblem& recorded : problems_)
-    if (scope.covers(recorded.request)) its.push_back(recorded);
-  return its;
+    if (scope.covers(recorded.request)) covered.push_back(recorded);
+  return covered;
 }
 
 std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
   std::vector<Dropped> all;
   for (const auto& [name, group] : groups_) {
     const auto& [kind, key_id, key_description] = name;
-    Dropped its{kind};
+    Dropped of_group{kind};
     if (const std::optional<wire::Header> field = scope.header()) {
       const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
       if (counted != group.fields.end())
-        its.count = counted->second;
+        of_group.count = counted->second;
       else
-        its.is_least = group.has_uncounted;
+        of_group.is_least = group.has_uncounted;
     } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
-      its.count = group.dropped;
+      of_group.count = group.dropped;
     }
-    if (its.count == 0 && !its.is_least) continue;
+    if (of_group.count == 0 && !of_group.is_least) continue;
     if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are ordered by kind
-    all.back().count += its.count;
-    all.back().is_least = all.back().is_least || its.is_least;
+    all.back().count += of_group.count;
+    all.back().is_least = all.back().is_least || of_group.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
   }
   return all;
@@ -86,9 +86,9 @@ std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
   std::vector<RecordedProblem> forgotten;
   std::vector<RecordedProblem> kept;
   for (RecordedProblem& recorded : problems_) {
-    const bool is_its = scope.covers(recorded.request);
-    if (is_its) --groups_[group_of(recorded)].kept;
-    (is_its ? forgotten : kept).push_back(std::move(recorded));
+    const bool is_covered = scope.covers(recorded.request);
+    if (is_covered) --groups_[group_of(recorded)].kept;
+    (is_covered ? forgotten : kept).push_back(std::move(recorded));
   }
   problems_ = std::move(kept);
   for (auto group = groups_.begin(); group != groups_.end();) {

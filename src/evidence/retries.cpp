@@ -195,8 +195,8 @@ Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& 
 
 /// Returns `0.5 s after 429 "rate_limit_exceeded"`.
 std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
-  const Duration shown = second.record->received - *first.first_byte;
-  return seconds(shown_wait(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+  const Duration by_gateway = second.record->received - *first.first_byte;
+  return seconds(shown_wait(pause_between(first, second), by_gateway, asked)) + " after " + error_of(*first.record);
 }
 
 /// Whether a daily quota was exhausted and the day cannot have changed.

@@ -372,10 +372,10 @@ std::string Review::message() const {
 
 Review Review::without(const std::string& code) const {
   detail::require_finding_code(code);
-  Review less = *this;
+  Review rest = *this;
   const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
-  less.findings_.erase(std::remove_if(less.findings_.begin(), less.findings_.end(), is_it), less.findings_.end());
-  return less;
+  rest.findings_.erase(std::remove_if(rest.findings_.begin(), rest.findings_.end(), is_it), rest.findings_.end());
+  return rest;
 }
 
 std::ostream& operator<<(std::ostream& out, const Review& review) {
