@@ -8300,11 +8300,11 @@ void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeou
 bool was_reset(int socket);
 /// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
+/// Returns the number of sent bytes that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
 /// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
 std::size_t under_way(int socket);
-/// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
+/// Returns the number of unsent bytes, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
 /// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(int socket);
@@ -8355,7 +8355,7 @@ void give_up_reserved(int reserved);
 /// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(int listener);
 bool listen_on_reserved(int reserved);
-/// Why the address cannot be listened on; empty if it can.
+/// Returns why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
 /// A descriptor to poll and one to signal it; the same descriptor where the system can.
@@ -8377,8 +8377,8 @@ void close_wake(const WakePair& wake);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Wakes a connection: its thread if that is blocked in poll(), and the wake set by tell(). The descriptor is created
-/// on first use; with the real clock it is never needed.
+/// Wakes a connection's thread from poll(), and forwards to the wake set by tell(). The descriptor is created on first
+/// use; with the real clock it is never needed.
 class DescriptorWake final : public Wake {
  public:
   /// Forwards each wake to `other` from now on; null forwards nothing.
@@ -8392,7 +8392,7 @@ class DescriptorWake final : public Wake {
     if (pair_.writing >= 0) sockets::signal_wake(pair_);
     if (other_) other_->wake();
   }
-  /// The descriptor to poll. Only for the thread that serves the connection.
+  /// Returns the descriptor to poll. Only for the thread that serves the connection.
   int prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (pair_.reading < 0) pair_ = sockets::open_wake();
@@ -8553,12 +8553,12 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
+  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
   void send_ending();
-  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
-  /// stays open until the destructor, because the stop line may use it.
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
+  /// open until the destructor, because the StopLine may use it.
   bool finish();
   bool is_finishing() const { return is_finishing_; }
 
@@ -8671,7 +8671,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when the request's first byte arrived
-  // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
+  // Lower bounds: the client sent its newest byte and the request's first no earlier. opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -8749,7 +8749,7 @@ using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& h
 
 class BodyReader {
  public:
-  /// Both must outlive the reader.
+  /// Both arguments must outlive the reader.
   BodyReader(Connection& connection, IncomingRequest& incoming) : connection_(connection), incoming_(incoming) {}
 
   /// Continues reading. Empty: call again when the connection is ready.
@@ -8795,7 +8795,7 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether the head or body (`what`) arrived. Turns a timeout into a request answered with 408.
+  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 
@@ -8911,7 +8911,7 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Connections that cannot be served, until they are closed. Each is answered when its request is complete or overdue.
-/// Only the accepting thread uses this, between two accepts, and never blocks for them.
+/// Only the accepting thread uses this object, between two accepts, and never blocks for its connections.
 class TurnedAway {
  public:
   /// Reads the available part of a request without waiting, and answers it. Throws nothing.
@@ -23697,7 +23697,7 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { sockets::signal_wake(wake_); 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE Reactor::~Reactor() {
-  // Sessions remain if no thread was left to lead.
+  // Sessions remain if the system gave no thread to lead.
   for (Session* const session : sessions_) delete session;
   free(ended_);
 }
@@ -24049,7 +24049,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // Pass GET and the path without a query: some versions of cpp-httplib reject some methods or queries.
+  // Passes GET and the path without a query, because some versions of cpp-httplib reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
@@ -24521,7 +24521,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// The status that was written; 0 if none.
+  /// Returns the status that was written; 0 if none.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -24610,7 +24610,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void accept_again() {
-    // The accepting thread cannot be waited for here, so the port is still open.
+    // On the accepting thread refuse() throws, so the port is still open.
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
@@ -24650,7 +24650,7 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
-  /// Connections per reactor below which another one does not help: its thread would sleep between requests.
+  /// Below so many connections per reactor, another reactor does not help: its thread would sleep between requests.
   static constexpr std::size_t connections_of_one = 4;
 
   /// cpp-httplib's cached verdict on a head; never of an empty one.
@@ -24716,7 +24716,7 @@ class Server::Impl final : public httplib::Server {
     });
   }
 
-  /// A reactor with a leader, preferably the least busy. Null if the system gives no thread.
+  /// Returns a reactor with a leader, preferably the least busy. Null if the system gives no thread.
   Reactor* attended() {
     Reactor& least = least_busy();
     if (least.attend()) return &least;
@@ -24725,7 +24725,7 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The reactor with the fewest connections, or a new one if all are busy: at most one per processor, and four.
+  /// Returns the reactor with the fewest connections, or a new one if all are busy: up to four, one per processor.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -24775,7 +24775,7 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null if the server stops or is out of memory; then the connection is closed.
+  /// Returns null if the server stops or is out of memory; then the connection is closed.
   std::unique_ptr<Connection> open(int socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
@@ -24798,7 +24798,7 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
+  /// Returns 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -24948,7 +24948,7 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago a message's bytes reached this system, by the system clock; empty if unknown.
+/// Returns how long ago a message's bytes reached this system, by the system clock; empty if unknown.
 MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
@@ -25053,7 +25053,7 @@ MOCK_GATEWAY_INLINE bool was_closed(int socket) {
 }
 
 #ifdef SIOCOUTQNSD
-/// A number of bytes that the system reports; 0 if unknown.
+/// Returns a number of bytes that the system reports; 0 if unknown.
 MOCK_GATEWAY_INLINE std::size_t queued(int socket, unsigned long request) {
   int bytes = 0;
   return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;

@@ -130,12 +130,12 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
+  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
   void send_ending();
-  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket
-  /// stays open until the destructor, because the stop line may use it.
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
+  /// open until the destructor, because the StopLine may use it.
   bool finish();
   bool is_finishing() const { return is_finishing_; }
 
@@ -248,7 +248,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when the request's first byte arrived
-  // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
+  // Lower bounds: the client sent its newest byte and the request's first no earlier. opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};

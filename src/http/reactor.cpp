@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 
 Reactor::~Reactor() {
-  // Sessions remain if no thread was left to lead.
+  // Sessions remain if the system gave no thread to lead.
   for (Session* const session : sessions_) delete session;
   free(ended_);
 }

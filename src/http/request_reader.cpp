@@ -103,7 +103,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // Pass GET and the path without a query: some versions of cpp-httplib reject some methods or queries.
+  // Passes GET and the path without a query, because some versions of cpp-httplib reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));

@@ -56,7 +56,7 @@ using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& h
 
 class BodyReader {
  public:
-  /// Both must outlive the reader.
+  /// Both arguments must outlive the reader.
   BodyReader(Connection& connection, IncomingRequest& incoming) : connection_(connection), incoming_(incoming) {}
 
   /// Continues reading. Empty: call again when the connection is ready.
@@ -102,7 +102,7 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether the head or body (`what`) arrived. Turns a timeout into a request answered with 408.
+  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 

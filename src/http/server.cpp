@@ -56,7 +56,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// The status that was written; 0 if none.
+  /// Returns the status that was written; 0 if none.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -145,7 +145,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void accept_again() {
-    // The accepting thread cannot be waited for here, so the port is still open.
+    // On the accepting thread refuse() throws, so the port is still open.
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
@@ -185,7 +185,7 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
-  /// Connections per reactor below which another one does not help: its thread would sleep between requests.
+  /// Below so many connections per reactor, another reactor does not help: its thread would sleep between requests.
   static constexpr std::size_t connections_of_one = 4;
 
   /// cpp-httplib's cached verdict on a head; never of an empty one.
@@ -251,7 +251,7 @@ class Server::Impl final : public httplib::Server {
     });
   }
 
-  /// A reactor with a leader, preferably the least busy. Null if the system gives no thread.
+  /// Returns a reactor with a leader, preferably the least busy. Null if the system gives no thread.
   Reactor* attended() {
     Reactor& least = least_busy();
     if (least.attend()) return &least;
@@ -260,7 +260,7 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The reactor with the fewest connections, or a new one if all are busy: at most one per processor, and four.
+  /// Returns the reactor with the fewest connections, or a new one if all are busy: up to four, one per processor.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -310,7 +310,7 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null if the server stops or is out of memory; then the connection is closed.
+  /// Returns null if the server stops or is out of memory; then the connection is closed.
   std::unique_ptr<Connection> open(int socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
@@ -333,7 +333,7 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
+  /// Returns 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {

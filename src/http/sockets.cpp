@@ -72,7 +72,7 @@ Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago a message's bytes reached this system, by the system clock; empty if unknown.
+/// Returns how long ago a message's bytes reached this system, by the system clock; empty if unknown.
 std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
@@ -177,7 +177,7 @@ bool was_closed(int socket) {
 }
 
 #ifdef SIOCOUTQNSD
-/// A number of bytes that the system reports; 0 if unknown.
+/// Returns a number of bytes that the system reports; 0 if unknown.
 std::size_t queued(int socket, unsigned long request) {
   int bytes = 0;
   return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;

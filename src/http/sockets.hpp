@@ -54,11 +54,11 @@ void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeou
 bool was_reset(int socket);
 /// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
+/// Returns the number of sent bytes that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
 /// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
 std::size_t under_way(int socket);
-/// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
+/// Returns the number of unsent bytes, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
 /// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(int socket);
@@ -109,7 +109,7 @@ void give_up_reserved(int reserved);
 /// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(int listener);
 bool listen_on_reserved(int reserved);
-/// Why the address cannot be listened on; empty if it can.
+/// Returns why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
 /// A descriptor to poll and one to signal it; the same descriptor where the system can.

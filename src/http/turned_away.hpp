@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 
 /// Connections that cannot be served, until they are closed. Each is answered when its request is complete or overdue.
-/// Only the accepting thread uses this, between two accepts, and never blocks for them.
+/// Only the accepting thread uses this object, between two accepts, and never blocks for its connections.
 class TurnedAway {
  public:
   /// Reads the available part of a request without waiting, and answers it. Throws nothing.

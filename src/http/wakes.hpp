@@ -10,8 +10,8 @@
 
 namespace mock_gateway::detail {
 
-/// Wakes a connection: its thread if that is blocked in poll(), and the wake set by tell(). The descriptor is created
-/// on first use; with the real clock it is never needed.
+/// Wakes a connection's thread from poll(), and forwards to the wake set by tell(). The descriptor is created on first
+/// use; with the real clock it is never needed.
 class DescriptorWake final : public Wake {
  public:
   /// Forwards each wake to `other` from now on; null forwards nothing.
@@ -25,7 +25,7 @@ class DescriptorWake final : public Wake {
     if (pair_.writing >= 0) sockets::signal_wake(pair_);
     if (other_) other_->wake();
   }
-  /// The descriptor to poll. Only for the thread that serves the connection.
+  /// Returns the descriptor to poll. Only for the thread that serves the connection.
   int prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (pair_.reading < 0) pair_ = sockets::open_wake();
