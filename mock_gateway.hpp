@@ -7653,7 +7653,7 @@ class Outlet {
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { ignore, give_up };
 
-  /// The state of a wait. `not_yet`: the outlet knows when to look again.
+  /// The state of a wait. `not_yet`: the outlet knows when to check again.
   enum class WaitState { done, given_up, not_yet };
 
   virtual ~Outlet() = default;
@@ -7753,7 +7753,7 @@ struct ScriptedWait {
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
   std::atomic<std::size_t> tokens{0};
-  /// Whether `[DONE]` was handed to the connection.
+  /// Whether `[DONE]` was passed to the connection.
   std::atomic<bool> done{false};
   /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
   /// until then, the maximum time.
@@ -7896,7 +7896,7 @@ class WriteQueue {
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// Bytes of the answer added so far.
+  /// The number of bytes of the answer added so far.
   std::size_t position() const { return position_; }
   std::size_t written() const { return written_; }
   bool is_split() const { return is_split_; }

@@ -18,7 +18,7 @@ class Outlet {
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { ignore, give_up };
 
-  /// The state of a wait. `not_yet`: the outlet knows when to look again.
+  /// The state of a wait. `not_yet`: the outlet knows when to check again.
   enum class WaitState { done, given_up, not_yet };
 
   virtual ~Outlet() = default;

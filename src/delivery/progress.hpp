@@ -32,7 +32,7 @@ struct ScriptedWait {
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
   std::atomic<std::size_t> tokens{0};
-  /// Whether `[DONE]` was handed to the connection.
+  /// Whether `[DONE]` was passed to the connection.
   std::atomic<bool> done{false};
   /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
   /// until then, the maximum time.
