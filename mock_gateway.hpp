@@ -9853,7 +9853,7 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts an operation; replaces an equal one of the test. Throws GatewayError for one that cannot be mounted.
+  /// Mounts an operation of the test, or replaces its handler. Throws GatewayError for one that cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
@@ -10031,7 +10031,7 @@ struct Answer {
 
   /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
+  /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
@@ -10133,7 +10133,7 @@ std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& cha
 
 // limits.cpp
 
-// The first three count the request against limits, and return whether they refused it.
+// The first three functions count the request against limits, and return whether they refused it.
 
 bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.
@@ -10249,7 +10249,7 @@ class ConnectionLoop final : public ConnectionHandler {
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept;
-  // Each returns true to continue at once, false to end the connection, and nothing to wait.
+  // Each function returns true to continue at once, false to end the connection, and nothing to wait.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress);
   std::optional<bool> read(Connection& connection, ConnectionProgress& progress);
   static std::optional<bool> answer(Connection& connection, ConnectionProgress& progress);
@@ -10270,7 +10270,7 @@ class ConnectionLoop final : public ConnectionHandler {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A scope in which a connection's thread runs the test's code. A stop that waits for it names the code.
+/// A scope in which a connection's thread runs the test's code. A stop of the gateway that waits for the code names it.
 template <class What>
 class Busy {
  public:
@@ -29102,7 +29102,7 @@ using Hits = std::vector<ChaosRules::Hit>;
 
 // A function that returns bool returns true if it has answered the request.
 
-/// Runs the checks before the script. Reads the body.
+/// Runs the checks that come before the script, and parses the body.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   const ServeSettings& settings = served.gateway.settings;
   const ReceivedRequest& request = served.request;
@@ -29202,7 +29202,7 @@ MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std:
 MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
-  // A matcher or a name may contain a key.
+  // The text of a matcher or a name may contain a key.
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
@@ -29336,7 +29336,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   refuse_unmatched(served, *choice, call);
 }
 
-/// Makes the answer. An exception becomes the answer instead, with chaos as for a reply.
+/// Runs `make`, which makes the answer. An exception becomes a 500, to which chaos applies as to a reply.
 template <class Make>
 void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   Answer& answer = served.answer;
@@ -29839,7 +29839,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
-    // No wait can help.
+    // No wait can help, so the answer has no Retry-After.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
                                              "successfully.")

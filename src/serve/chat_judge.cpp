@@ -48,7 +48,7 @@ using Hits = std::vector<ChaosRules::Hit>;
 
 // A function that returns bool returns true if it has answered the request.
 
-/// Runs the checks before the script. Reads the body.
+/// Runs the checks that come before the script, and parses the body.
 bool refuse(ServedRequest& served) {
   const ServeSettings& settings = served.gateway.settings;
   const ReceivedRequest& request = served.request;
@@ -148,7 +148,7 @@ void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubStat
 void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
-  // A matcher or a name may contain a key.
+  // The text of a matcher or a name may contain a key.
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
@@ -282,7 +282,7 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   refuse_unmatched(served, *choice, call);
 }
 
-/// Makes the answer. An exception becomes the answer instead, with chaos as for a reply.
+/// Runs `make`, which makes the answer. An exception becomes a 500, to which chaos applies as to a reply.
 template <class Make>
 void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   Answer& answer = served.answer;

@@ -36,7 +36,7 @@ class ConnectionLoop final : public ConnectionHandler {
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept;
-  // Each returns true to continue at once, false to end the connection, and nothing to wait.
+  // Each function returns true to continue at once, false to end the connection, and nothing to wait.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress);
   std::optional<bool> read(Connection& connection, ConnectionProgress& progress);
   static std::optional<bool> answer(Connection& connection, ConnectionProgress& progress);

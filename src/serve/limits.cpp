@@ -54,7 +54,7 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
-    // No wait can help.
+    // No wait can help, so the answer has no Retry-After.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
                                              "successfully.")

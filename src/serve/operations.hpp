@@ -38,7 +38,7 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts an operation; replaces an equal one of the test. Throws GatewayError for one that cannot be mounted.
+  /// Mounts an operation of the test, or replaces its handler. Throws GatewayError for one that cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.

@@ -64,7 +64,7 @@ struct Answer {
 
   /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
+  /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
@@ -166,7 +166,7 @@ std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& cha
 
 // limits.cpp
 
-// The first three count the request against limits, and return whether they refused it.
+// The first three functions count the request against limits, and return whether they refused it.
 
 bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.

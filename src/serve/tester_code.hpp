@@ -15,7 +15,7 @@
 
 namespace mock_gateway::detail {
 
-/// A scope in which a connection's thread runs the test's code. A stop that waits for it names the code.
+/// A scope in which a connection's thread runs the test's code. A stop of the gateway that waits for the code names it.
 template <class What>
 class Busy {
  public:
