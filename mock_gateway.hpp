@@ -9753,7 +9753,7 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct AskedRequest {
-  /// The id of its exchange, which is recorded when the request is answered.
+  /// The id of the request's exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
@@ -9783,7 +9783,7 @@ class AskedRequests {
   friend class AskedWait;
   static constexpr std::size_t most_remembered = 10'000;
 
-  void remove(std::uint64_t exchange);  // expects the mutex to be held
+  void remove(std::uint64_t exchange);  // the caller holds the mutex
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, AskedWait*> waiting_;
@@ -9796,7 +9796,7 @@ class AskedWait final : public Pending {
   /// The timeout in real time, the same as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
-  /// `request` must outlive this.
+  /// `request` must outlive this object.
   AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
             const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake);
   MOCK_GATEWAY_INLINE ~AskedWait() override;
@@ -9917,7 +9917,7 @@ class ServedModels {
   void forget_asked();
 
  private:
-  /// Requires the mutex.
+  /// The caller holds the mutex.
   const std::vector<std::string>& named() const;
 
   const std::vector<wire::Model> given_;
@@ -10065,7 +10065,7 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// The id reserved for its exchange; 0 if none.
+  /// The id reserved for the request's exchange; 0 if none.
   std::uint64_t exchange = 0;
   bool under_chaos = false;
   std::vector<RecordedProblem> problems;

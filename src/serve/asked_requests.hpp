@@ -18,7 +18,7 @@
 namespace mock_gateway::detail {
 
 struct AskedRequest {
-  /// The id of its exchange, which is recorded when the request is answered.
+  /// The id of the request's exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
@@ -48,7 +48,7 @@ class AskedRequests {
   friend class AskedWait;
   static constexpr std::size_t most_remembered = 10'000;
 
-  void remove(std::uint64_t exchange);  // expects the mutex to be held
+  void remove(std::uint64_t exchange);  // the caller holds the mutex
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, AskedWait*> waiting_;
@@ -61,7 +61,7 @@ class AskedWait final : public Pending {
   /// The timeout in real time, the same as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
-  /// `request` must outlive this.
+  /// `request` must outlive this object.
   AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
             const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake);
   ~AskedWait() override;

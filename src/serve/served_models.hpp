@@ -34,7 +34,7 @@ class ServedModels {
   void forget_asked();
 
  private:
-  /// Requires the mutex.
+  /// The caller holds the mutex.
   const std::vector<std::string>& named() const;
 
   const std::vector<wire::Model> given_;

@@ -98,7 +98,7 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// The id reserved for its exchange; 0 if none.
+  /// The id reserved for the request's exchange; 0 if none.
   std::uint64_t exchange = 0;
   bool under_chaos = false;
   std::vector<RecordedProblem> problems;
