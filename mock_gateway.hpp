@@ -2256,7 +2256,7 @@ struct Departure {
 
 std::string to_string(Departure::How how);
 std::ostream& operator<<(std::ostream& out, Departure::How how);
-/// "reset after 2 events".
+/// Prints "reset after 2 events" and the like.
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
 /// A connection to which a fault of Gateway::next_connection or every_connection applied.
@@ -2381,7 +2381,7 @@ struct ExchangeCount {
   /// Whether exchanges were evicted (Options::journal_limits), so that there may have been more.
   bool at_least = false;
 
-  /// "2", or "at least 2".
+  /// Returns "2", or "at least 2".
   std::string to_string() const { return (at_least ? "at least " : "") + std::to_string(count); }
 
   friend bool operator==(const ExchangeCount& a, std::size_t b) { return a.count == b; }
@@ -9352,7 +9352,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
-  /// The lower bound of the real time at which the client sent it.
+  /// The lower bound of the real time at which the client sent the request.
   std::chrono::steady_clock::time_point sendable{};
   std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
@@ -9389,7 +9389,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
-  // Called by the connection's thread, before or after publication. Only repeated calls of mark_written() add up.
+  // Called by the connection's thread, before or after publication. Repeated calls only matter for mark_written().
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
   MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
@@ -9624,7 +9624,7 @@ class ReportedProblems {
 
 class GatewayProblems {
  public:
-  /// The gateway must outlive this.
+  /// The gateway must outlive this object.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
   /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
@@ -27071,7 +27071,7 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace kept_problems {
 
-/// Returns a hash that is equal for fields equal to a scope: names in any case, values exactly.
+/// Returns a hash that is equal for fields that a scope does not distinguish: names in any case, values exactly.
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
@@ -27292,7 +27292,7 @@ MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-/// Requires the journal's mutex.
+/// The caller holds the journal's mutex.
 MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }

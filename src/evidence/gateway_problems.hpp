@@ -54,7 +54,7 @@ class ReportedProblems {
 
 class GatewayProblems {
  public:
-  /// The gateway must outlive this.
+  /// The gateway must outlive this object.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
   /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.

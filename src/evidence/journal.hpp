@@ -112,7 +112,7 @@ struct Departure {
 
 std::string to_string(Departure::How how);
 std::ostream& operator<<(std::ostream& out, Departure::How how);
-/// "reset after 2 events".
+/// Prints "reset after 2 events" and the like.
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
 /// A connection to which a fault of Gateway::next_connection or every_connection applied.
@@ -237,7 +237,7 @@ struct ExchangeCount {
   /// Whether exchanges were evicted (Options::journal_limits), so that there may have been more.
   bool at_least = false;
 
-  /// "2", or "at least 2".
+  /// Returns "2", or "at least 2".
   std::string to_string() const { return (at_least ? "at least " : "") + std::to_string(count); }
 
   friend bool operator==(const ExchangeCount& a, std::size_t b) { return a.count == b; }

@@ -8,7 +8,7 @@
 namespace mock_gateway::detail {
 namespace kept_problems {
 
-/// Returns a hash that is equal for fields equal to a scope: names in any case, values exactly.
+/// Returns a hash that is equal for fields that a scope does not distinguish: names in any case, values exactly.
 std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }

@@ -27,7 +27,7 @@ std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-/// Requires the journal's mutex.
+/// The caller holds the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }

@@ -105,7 +105,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
-  /// The lower bound of the real time at which the client sent it.
+  /// The lower bound of the real time at which the client sent the request.
   std::chrono::steady_clock::time_point sendable{};
   std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
@@ -142,7 +142,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
-  // Called by the connection's thread, before or after publication. Only repeated calls of mark_written() add up.
+  // Called by the connection's thread, before or after publication. Repeated calls only matter for mark_written().
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   void mark_first_byte(TimePoint at, RealTime real) override;
   void mark_client_closed(const Leaving& leaving) override;
