@@ -2901,7 +2901,7 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is left out for fewer than 16 characters.
+  /// The secret's start, if "sk-", and its end: "sk-…ab12". A secret of fewer than 16 characters has no end here.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
@@ -6154,10 +6154,10 @@ class KeyStore {
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// Returns the key of this name that is not deleted; of several, the script's own, otherwise the one with this
+  /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
+  /// Returns a key that the script has deleted, found by secret, otherwise by name; null without one.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -16823,7 +16823,7 @@ MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.siz
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
   // Skips most names quickly: a sensitive name ends with n, e or y. This is called three times for each field.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
-  // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  // These endings cover Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
       return true;

@@ -42,7 +42,7 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is left out for fewer than 16 characters.
+  /// The secret's start, if "sk-", and its end: "sk-…ab12". A secret of fewer than 16 characters has no end here.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.

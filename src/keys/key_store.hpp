@@ -178,10 +178,10 @@ class KeyStore {
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// Returns the key of this name that is not deleted; of several, the script's own, otherwise the one with this
+  /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
+  /// Returns a key that the script has deleted, found by secret, otherwise by name; null without one.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;

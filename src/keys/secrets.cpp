@@ -46,7 +46,7 @@ bool looks_like_key(std::string_view text) { return text.size() > 3 && text.subs
 bool is_sensitive_header(std::string_view name) {
   // Skips most names quickly: a sensitive name ends with n, e or y. This is called three times for each field.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
-  // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  // These endings cover Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
       return true;
