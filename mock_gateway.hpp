@@ -2349,7 +2349,7 @@ class Exchange {
   /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// A copy of the bytes sent so far. Empty unless Options::keep_answers is set or Gateway::sweep sent the request.
+  /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
