@@ -169,7 +169,7 @@ std::shared_ptr<T> share(Arguments&&... arguments) {
 template <class T>
 class Shared {
  public:
-  Shared() = default;  // as if moved from
+  Shared() = default;  // the same state as after a move
   explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
@@ -268,7 +268,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
+/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -4382,7 +4382,7 @@ struct TestNotes {
   SourceLocation where;
 };
 
-/// A gateway, which may outlive tests. Called on the thread that runs the tests.
+/// A gateway as a source of notes. It may outlive tests. The thread that runs the tests calls its functions.
 class NoteSource {
  public:
   NoteSource() = default;
@@ -4523,7 +4523,7 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 /// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
+/// The length of the incomplete character, at most 3 bytes, at the start; 0 if there is none. Not for complete ones.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
@@ -4639,7 +4639,7 @@ struct JsonDuplicate {
 
 /// The position of a value in its text, as byte offsets. The text of a number includes all its digits.
 struct JsonPlace {
-  /// JSON pointer (RFC 6901). If places have the same pointer, the last counts.
+  /// JSON pointer (RFC 6901). Duplicate keys give several places with the same pointer; the last one counts.
   std::string pointer;
   /// The offset of the member's key, or of the value if it is not a member.
   std::size_t key;
@@ -4688,7 +4688,7 @@ struct Unsupported {
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
+  /// earn() adds steps, up to `most` in all. Setting `stopped` ends the work. It may be null, or must outlive this.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4884,7 +4884,7 @@ struct Access {
   }
 };
 
-/// Returns a copy of `value` with one member set to `to`, for setters. The member may be in the value's hidden data.
+/// Returns a copy of `value` with one member set to `to`. For setters; also works for members of the private data.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;
@@ -4936,9 +4936,9 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
+  /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// Real time passed since that moment; 0 on other clocks.
+  /// On the real clock, the time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -5033,17 +5033,17 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // empty after the acknowledgement
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // the gate's round on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
 /// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
+/// Counts the arrival of an exchange that the gate does not hold. It uses no release(), and its delivery is ignored.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.
@@ -5108,14 +5108,14 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
+/// Counts the test's changes to stubs and other settings that affect answers, in total and per key. Thread-safe.
 class ChangeCount {
  public:
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
+  /// Counts a change that affects requests with this key (its id or description). An empty `key` means every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {
@@ -5156,7 +5156,7 @@ namespace process {
 /// An id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
 class KeptSigpipe {
  public:
   KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
@@ -5217,7 +5217,7 @@ class HeapOptional {
 
 // ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
 
-// Lets a thread hand over its duties before it blocks.
+// Passes a thread's duties to another thread before the first one blocks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11270,7 +11270,7 @@ MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
   const std::tm time = civil_time(moment);
-  char text[128];  // not by strftime, whose names depend on the locale
+  char text[128];  // strftime would depend on the locale
   std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT",
                 weekdays[static_cast<std::size_t>(time.tm_wday)].data(), time.tm_mday,
                 months[static_cast<std::size_t>(time.tm_mon)].data(), time.tm_year + 1900, time.tm_hour, time.tm_min,
@@ -11388,7 +11388,7 @@ class ManualClockState final : public ClockState {
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // its exchange keeps running
+      wait.fired_ = true;  // without a pause: the exchange counts as running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -11479,7 +11479,7 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
+  /// Explains that a client may compare Retry-After's date with the machine's clock. Empty if it may safely do so.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -11511,12 +11511,12 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
-    Timeline* exchange = nullptr;  // in which it sleeps; null: in a client
+    Timeline* exchange = nullptr;  // whose test function sleeps; null: a client sleeps
   };
   struct Entry {
     std::string name;
-    ClockWait* wait;                   // of an exchange, or null
-    std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
+    ClockWait* wait;                   // for an exchange's wait; otherwise null
+    std::shared_ptr<Sleeper> sleeper;  // for a call of sleep_for; otherwise null
   };
 
   void settle_locked(Timeline& timeline) {
@@ -11535,7 +11535,7 @@ class ManualClockState final : public ClockState {
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
+    // A test function that advances keeps its exchange running until it returns, so such exchanges are not waited for.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -11568,7 +11568,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this time triggers comes before the next deadline, to keep the order.
+      // Waits until the exchanges woken at this deadline are idle, so that the next deadline comes after their actions.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -11586,9 +11586,9 @@ class ManualClockState final : public ClockState {
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
   std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
-  std::size_t advancing_ = 0;    // those of them inside run_until
+  std::size_t advancing_ = 0;    // running exchanges whose test functions are in run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After with a date
+  std::optional<TimePoint> date_;  // the last date sent in Retry-After
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -11856,11 +11856,11 @@ MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
 }
 
 MOCK_GATEWAY_INLINE Duration Acknowledgement::recheck_in() const {
-  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
+  // Most acknowledgements arrive at once, some after tens of milliseconds, the rest when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
+  // Limits all polling to 5% of a processor: with many waits, intervals are longer and more waits share a moment.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
@@ -11951,9 +11951,9 @@ class Reader {
  private:
   struct Frame {
     bool object;
-    std::size_t values;  // where its values begin
-    std::size_t keys;    // where its keys begin
-    std::size_t place;   // its own place
+    std::size_t values;  // index of its first value in values_
+    std::size_t keys;    // index of its first key in keys_
+    std::size_t place;   // its index in JsonReadOptions::places
   };
 
   /// The next character; NUL at the end.
@@ -12111,7 +12111,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
+  /// Closes finished containers. Returns whether a value follows. If it is an object's member, also reads its key.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -12160,7 +12160,7 @@ class Reader {
     return true;
   }
 
-  /// Moves the last value of equal keys to the first; the other values become discarded ones.
+  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12189,7 +12189,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value as a JSON pointer, or as messages write it.
+  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -12273,7 +12273,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
+// A set of code points is a list of alternating begins and ends of ranges. Without a last end, its range is unbounded.
 
 MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -12336,7 +12336,7 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
+  /// Inserts a state before the block at `place`, or at the end. The state leads to the one after it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
@@ -12560,7 +12560,7 @@ class Parser {
   Pattern made_;
 };
 
-/// Runs a pattern's automaton, with all states at once.
+/// Runs a pattern's automaton: follows all possible states in parallel instead of backtracking.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
@@ -12586,8 +12586,8 @@ class Run {
     }
   }
 
-  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
-  /// `text`: the subject of lookaheads at `offset`; null: they pass.
+  /// Replaces states by those reachable without a character that read one. Returns whether the accepting state is
+  /// reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
@@ -12757,7 +12757,7 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteList {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // for the running test, by one of the adapter's listeners
+  bool taken = false;  // whether an adapter's listener has already taken the running test's notes
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
