@@ -6249,7 +6249,7 @@ struct StreamEvent {
   bool raw = false;
   /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it is sent, on the pace's time scale; empty: as the pace says.
+  /// When it is sent, on the pace's time scale. Empty: the pace decides.
   std::optional<Duration> at = {};
 };
 
@@ -6503,7 +6503,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -6522,13 +6522,13 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
-  bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
+  bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
 
@@ -6536,7 +6536,7 @@ class CompletionEvents final : public EventSource {
   std::string head_;  // up to and including `"choices":[`
   std::string rest_;  // after a delta without logprobs
   std::string tail_;  // after the choice's object
-  // Around the string in a delta.
+  // The JSON before and after the string in a delta.
   std::string_view thinking_open_;
   std::string_view text_close_;
 };
@@ -6623,10 +6623,10 @@ const Json* item_of(const Json& schema, std::size_t index);
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
-  unsigned types = all_bits;                                         // allowed by its own `type`
-  unsigned hinted_types = 0;                                         // that its other keywords apply to
+  unsigned types = all_bits;                                         // the types that its own `type` allows
+  unsigned hinted_types = 0;                                         // the types that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;                                            // number of values being made that it applies to
+  std::size_t active = 0;  // how many values that are being generated it applies to
 };
 
 /// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
@@ -16995,7 +16995,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-/// JSON text, for values that may not be UTF-8.
+/// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
@@ -17003,7 +17003,7 @@ MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
+/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -17118,7 +17118,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
                                  tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
+  // Only messages with tool calls or a refusal may have no content. Other messages have at least an empty text.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {
@@ -17405,7 +17405,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   }
   position -= choice.refusal.deltas();
   if (position >= call_deltas_[index].size()) {
-    --positions_[index];  // nothing was sent
+    --positions_[index];  // no delta was sent: the next turn starts here again
     return false;
   }
   const CallDelta& delta = call_deltas_[index][position];
@@ -17567,7 +17567,7 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
   out += "}}";
 }
 
-/// A generated logprob; the argument is in ten-thousandths below 0.
+/// Formats a generated logprob: `-below_zero / 10000`.
 MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -17586,7 +17586,7 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
   out += ']';
 }
 
-/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
+/// Appends a token's logprobs, scripted or generated. Generated ones have the token first, then less likely words.
 MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -17672,7 +17672,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas always have the key
+    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -17732,7 +17732,7 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, std::vector<std::string>> made_;  // by place
+  std::map<std::string, std::vector<std::string>> made_;  // instances by the schema's place
   std::size_t dearest_ = 0;                               // steps of the most expensive instance
 };
 
@@ -17816,7 +17816,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that the following data is unambiguous.
+/// Adds the number of the bytes or parts that follow, so that different data cannot give the same input to the hash.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   return fingerprint(std::to_string(count) + ':', basis);
 }
@@ -17912,10 +17912,10 @@ MOCK_GATEWAY_INLINE std::set<std::string> words_of(const EmbeddingInput& input) 
   return words;
 }
 
-/// Nine decimals, so that each number reads the same from text and from single precision.
+/// Nine decimals: enough for single-precision numbers to be the same in JSON and in base64.
 constexpr double decimals = 1e9;
 
-/// Without an exponent; from -1 to 1.
+/// Appends a number from -1 to 1, without an exponent.
 MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
   const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1
@@ -18017,7 +18017,7 @@ MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
+// The second pattern of each row omits unusual values and those that validators disagree on, such as leap days.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -18126,7 +18126,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod adds to a pattern, which suffices.
+/// Formats that zod writes next to a pattern. The pattern is checked, so the format need not be.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -18239,7 +18239,7 @@ MOCK_GATEWAY_INLINE const Json* item_of(const Json& schema, std::size_t index) {
 
 MOCK_GATEWAY_INLINE Checker::Checker(const Json& root, Budget& budget) : root_(root), budget_(budget) {
   intern(root, "");
-  for (std::size_t index = 0; index < found_.size(); ++index) {  // found_ grows meanwhile
+  for (std::size_t index = 0; index < found_.size(); ++index) {  // read() appends to found_
     const Json& schema = *found_[index];
     for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
       read(schema, item.key(), *item);
@@ -18469,12 +18469,12 @@ inline constexpr unsigned nested_bits = array_bit | object_bit;
 inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
 inline constexpr std::size_t patience = 60;       // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
-inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
+inline constexpr std::size_t generous_values = 500;  // after this many values, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from this depth on, recursion ends where possible
 
 /// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas it is made for
+  Parts roots;    // the subschemas that the value must satisfy
   Parts parts;    // all that apply: the roots, their references, the chosen alternatives
   Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
@@ -18621,7 +18621,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual kinds, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -18696,7 +18696,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
+  /// Proposes a text of at least `least` bytes: for an even `draw` a match of one pattern, otherwise matches of all.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -18786,7 +18786,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // undeclared ones
+    for (const std::string& name : required) {  // required names without a subschema in `properties`
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -18801,7 +18801,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties in turn.
+  /// Invents a property name: for patternProperties in even rounds, for additionalProperties in odd ones.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {
@@ -18941,7 +18941,7 @@ MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_
 }  // namespace tokens
 
 MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // the token that contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -19017,7 +19017,7 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
 MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token that contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
@@ -19091,7 +19091,7 @@ MOCK_GATEWAY_INLINE std::string word(Random& random) {
 }
 
 MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
-  constexpr std::uint64_t shortest = 4;  // words per sentence, so that two of them are still sentences
+  constexpr std::uint64_t shortest = 4;  // the least words of a sentence
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
   std::string text;

@@ -46,7 +46,7 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, std::vector<std::string>> made_;  // by place
+  std::map<std::string, std::vector<std::string>> made_;  // instances by the schema's place
   std::size_t dearest_ = 0;                               // steps of the most expensive instance
 };
 
@@ -130,7 +130,7 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that the following data is unambiguous.
+/// Adds the number of the bytes or parts that follow, so that different data cannot give the same input to the hash.
 std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   return fingerprint(std::to_string(count) + ':', basis);
 }
