@@ -5924,11 +5924,11 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member; null if it is missing, or null where null counts as absent.
+  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
-  /// A hint on how to accept a message that this disabled switch of the acceptance refuses.
+  /// Returns a hint for errors: which switch of the acceptance would accept the message.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
   /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
@@ -15294,7 +15294,7 @@ MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected
 
 MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
+  if (actual.is_string() || actual.is_number()) {  // the message shows only the value, because its type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }
@@ -15477,7 +15477,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
-  // The service sends these instead of content, and clients send them back.
+  // The profile's service sends these members instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -15727,7 +15727,7 @@ MOCK_GATEWAY_INLINE void Reader::read_all(bool skips_invalid) {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
       if (!skips_invalid) throw;
-      fields_[field] = nullptr;  // as if absent
+      fields_[field] = nullptr;  // treat the field as absent
     }
   }
 }
@@ -15762,7 +15762,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
 
 MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's text.
+    // The message is OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
