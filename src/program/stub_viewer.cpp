@@ -12,7 +12,7 @@
 namespace mock_gateway::internal {
 namespace {
 
-/// Whether this is a file name, not the route that mounted the stub.
+/// Whether this is a file name rather than the control API's route that mounted the stub ("POST stubs").
 bool names_file(std::string_view file) {
   return !file.empty() && file.substr(0, 4) != "PUT " && file.substr(0, 5) != "POST ";
 }
@@ -29,7 +29,7 @@ struct StubViewer::Impl {
     return text::as_utf8(text);
   }
 
-  /// Null if there is none. Looks at the stubs before it.
+  /// Returns the id of the stub that hides this one; null if there is none.
   Json hidden_by(std::uint64_t id) {
     while (looked_at < asked.size() && seen.count(id) == 0) {
       const detail::StubState& next = *asked[looked_at++];
@@ -45,7 +45,7 @@ struct StubViewer::Impl {
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
   std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // hidden by; 0: by none
+  std::map<std::uint64_t, std::uint64_t> seen = {};  // stub -> the stub that hides it, or 0
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
