@@ -37899,7 +37899,7 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
 }
 
 bool report_to_catch2(const Report& report) {
-  // There is a name only while a test runs.
+  // The name is only set while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)
@@ -38021,7 +38021,7 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // Between two tests, doctest would count a report for neither.
+  // Between two tests, doctest would count a failure for no test.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
   // These macros never throw.
