@@ -10349,16 +10349,16 @@ enum Trait : unsigned {
   /// A good client may report an error.
   error_too = 1,
   only_error = 2,
-  /// Only an error, without text.
+  /// A good client reports an error and shows no text.
   no_answer = only_error | 4,
-  /// An error, or the finish_reason, which reveals the problem.
+  /// A good client reports an error, or passes on the finish_reason that reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   endless = 64,
-  /// It happens in the second call on a reused connection.
+  /// The problem occurs in the second call on a reused connection.
   second_call = 128,
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
@@ -10388,7 +10388,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
+/// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -10443,17 +10443,17 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls of the answer, which replace the text. For text as well, put Says after them in the row.
+  /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// The argument of those functions below that take one.
+  /// The argument for row functions that take a `const char*`.
   constexpr void set(const char* value) { given = value; }
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
-  /// The stream's chunks, or a change to the usual ones.
+  /// The stream's chunks, or a function that changes the usual chunks.
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
@@ -10508,26 +10508,26 @@ class ScenarioOfFile {
 
 struct ScenarioData {
   ScenarioDescription said;
-  /// A row of the catalogue or a file; the other one is null.
+  /// A row of the catalogue or a scenario from a file; the unused pointer is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// The rows must outlive the scenarios; sorted by name.
+/// Adds the scenarios of a group, sorted by name. The rows must outlive them.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// The only place that parses text of the catalogue.
+/// Parses JSON text of the catalogue.
 Json parse(const std::string& text);
 std::string json_string(std::string_view value);
-/// `part` must exist.
+/// Replaces `part`, which must occur in the text.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string event_of(const std::string& json);
-/// `finish_reason` is JSON.
+/// Returns a chunk. `finish_reason` is JSON text.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
@@ -10546,7 +10546,7 @@ std::string usual_events();
 
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 std::string message_saying(std::string_view text);
-/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// `finish_reason` is JSON text. `in_choice` and `in_body` are JSON members; each begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 std::string usual_body();
@@ -10559,11 +10559,11 @@ void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the first two-byte character of the usual answer.
+/// A trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
 /// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
@@ -10572,9 +10572,9 @@ std::vector<wire::ToolCall> two_weather_calls();
 
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 std::string head_of(const std::string& index, const std::string& id);
-/// Without a name, only the arguments.
+/// Returns the members of a call's `function`. An empty name is omitted.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// The members before the function end with a comma.
+/// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
@@ -30841,7 +30841,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// The same JSON in any format; nothing equals {}.
+/// Whether the arguments are the same JSON. Empty text equals `{}`.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -30854,7 +30854,7 @@ enum class Comparison { whole, less, other };
 
 /// Returns for each position in the text the length of its common prefix with `whole`.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: compares nothing twice.
+  // The Z algorithm, which takes linear time.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -30874,7 +30874,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text
   return lengths;
 }
 
-/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
+/// Whether the text consists of prefixes of the texts sent in up to `tries` tries.
 MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -30914,7 +30914,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
+/// Compares with the calls of up to `tries` tries. Only as many tries count as there are calls.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -30922,7 +30922,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// OpenAI's name for a reason of other servers, as many clients do.
+/// Translates a finish_reason of other servers into OpenAI's, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -31158,7 +31158,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
 
 MOCK_GATEWAY_INLINE bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Until its end it is unknown whether it reaches its faults.
+  // Whether an exchange reaches its faults is only known after its end.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -31245,7 +31245,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// The additional members of every chunk of "unknown-fields", and of its body.
+/// The unknown members in every chunk, and in the plain body, of the scenario "unknown-fields".
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
@@ -31268,7 +31268,7 @@ MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
 }
 MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Replaces the role by these members; each ends with a comma.
+/// Replaces the role in the first chunk by these members; each ends with a comma.
 MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -31277,7 +31277,7 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
 }
 
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: two chunks with this member in their deltas.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
@@ -31916,7 +31916,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The code is JSON.
+/// Returns an error body. `code` is JSON text.
 MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -31956,7 +31956,7 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// The choices are JSON.
+/// Leaves one chunk, with these choices (JSON text).
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -32208,13 +32208,13 @@ MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& 
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// Without bytes: the end of the body.
+/// Returns an HTTP chunk; for empty `bytes` the last one, which ends the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// As an uncompressed Brotli stream (RFC 7932, section 9): a client that does not decode it finds no event and no JSON.
+/// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
@@ -32810,7 +32810,7 @@ class Gateway::Impl : public detail::NoteSource {
                     "forever. Destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives afterwards
+    server.reset();  // from here on, no request arrives
     report();
     // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
@@ -32850,7 +32850,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Not at all in a function called by the gateway.
+  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -32863,7 +32863,7 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange of earlier tests, whose notes are already handled
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };
@@ -33258,14 +33258,14 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // Errors are complete at once, so the client need not disconnect.
+  // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
+/// Whether the client retried while its call ran. The call began between the turn's mounting and the first request.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -33588,12 +33588,12 @@ namespace sweep {
 
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // body bytes before it
-  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  std::size_t offset = 0;         // the body bytes before this place
+  bool inside_event = false;      // in a stream, the place is then also inside an HTTP chunk
   bool event_follows = false;
 };
 
-/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
+/// Returns the positions at which to cut `bytes`: all, or only the middle and one inside each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -33702,9 +33702,9 @@ class SweepRun {
   bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // in bytes as the parser sees them
-  std::size_t first_split_ = 1;  // in bytes of the first write
-  std::size_t bytes_ = 1;        // in bytes of the whole answer
+  std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
+  std::size_t first_split_ = 1;  // the bytes before the first split
+  std::size_t bytes_ = 1;        // the bytes of the whole answer
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -33760,7 +33760,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
-  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
+  // The unbroken run gets more time, because all steps depend on it and the machine may pause.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -33794,11 +33794,11 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;
-    // Outside an HTTP chunk, both effects are the same.
+    // Outside an HTTP chunk, truncate and close_connection have the same effect.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has everything announced and need not look at the connection again.
+  // At the end, the client has all announced bytes and need not notice that the connection stays half open.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -33821,7 +33821,7 @@ MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // Draw one per interval: a fixed distance could hit the same effect each time.
+  // Draws a step from each interval: at a fixed distance, all steps could have the same effect.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
