@@ -4165,7 +4165,7 @@ struct ScriptProblem {
   std::size_t column = 0;
   /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// The mistake and the correction.
+  /// What is wrong, and how to correct it.
   std::string message;
   /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
   /// of "secret" and "api_key" are replaced by asterisks.
@@ -4177,7 +4177,7 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
   /// Keeps the first 20 problems; what() tells whether there are more.
@@ -10686,11 +10686,11 @@ struct ScriptNode {
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null if there is no such key.
+  /// Returns the value of the key; null if it is missing.
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
+  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10698,7 +10698,7 @@ struct ScriptNode {
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong instead of its value.
+  /// Whether the mistake is the key, not its value.
   bool key = false;
 };
 
@@ -10716,8 +10716,8 @@ struct ScriptTable;
 struct ScriptType {
   /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
-  /// only "$rows".
+  /// Its JSON Schema as JSON text. In it, "$rows" is replaced by the schema of an object with the table's keys, and
+  /// "$names" by the list of names. Null means "$rows".
   const char* schema;
   /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
@@ -10729,7 +10729,7 @@ struct ScriptRow {
   const char* name;
   ScriptType (*type)();
   const char* text;
-  /// Applies the value to the table's target; null: the reader of the object does.
+  /// Applies the value to the target of read_object(). Null: the caller of read_object() applies it.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
@@ -10752,12 +10752,12 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// The table of keys allowed in addition, which another reader applies. Null: none.
+  /// A table of further allowed keys, which another reader applies; null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// From either table, or null.
+  /// Returns the row of the key in this table or `beside`; null without one.
   const ScriptRow* find(const std::string& key) const;
-  /// From both tables.
+  /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -10768,7 +10768,7 @@ struct ScriptSource {
   std::map<std::string, JsonPlace> places;  // by pointer
 
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// The line is shown without secrets.
+  /// Adds position and source line to the problem, without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
@@ -10816,14 +10816,14 @@ class ScriptReader {
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// The same, but also throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// Throws ScriptMistake if more mistakes than these were noted.
+  /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
     if (noted_ > noted) throw ScriptMistake();
   }
-  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
+  /// Reads each element, and notes the mistakes in it. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Notes a ScriptMistake or GatewayError.
+  /// Calls `read`. If it throws ScriptMistake or GatewayError, notes that as a mistake.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -10855,11 +10855,11 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Null if there is none. Throws ScriptMistake if there are two.
+/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
-/// Throws ScriptMistake if there are none or two.
+/// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object without other keys.
+/// Like only_key(), for an object that must have no other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
@@ -10915,13 +10915,13 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request; the last one repeats. Never empty.
+  /// The replies in order: each answers one request, and the last one repeats. Never empty.
   std::vector<HttpReply> replies;
 };
 
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // in the plan
+  std::size_t first_stub;  // index of its first stub in the plan
   std::vector<ScriptReference> references;
   std::vector<MachineState> states;  // from its section "states"
 };
@@ -10937,22 +10937,22 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// From the last document with a scenario. Without a name, no document has one.
+  /// The scenario of the last document that has one. Its name is empty if no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
+  /// The sections' JSON by name, to mount only changed ones again. Excludes "stubs" and "gateway".
   std::map<std::string, std::string> sections;
-  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
+  /// Only used while reading. `taken` has pairs that must be unique: ("name" or "secret", its value), (method, path).
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces the client's refusals for any request.
+  /// Whether one of the documents is a bundle. A bundle repeats refusals of the client for any request.
   bool has_bundle = false;
 };
 
 /// The state of a mounted script; the code is in `script_document.cpp`.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Held while a document that shares these gates is read, so that two documents never make two gates with one name.
   /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
@@ -11111,7 +11111,7 @@ ScriptType base64();
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
+// These functions throw ScriptMistake for a value of another type, and pass on GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -11156,7 +11156,7 @@ namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
 void require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
+/// The maximum length of names of stubs, keys, tests, gates, state machines and states. Reports and logs repeat names.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string name_length_error(const std::string& name);
@@ -11166,7 +11166,7 @@ const std::string& name_of(const ScriptNode& node);
 const std::string& key_name(const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+/// Returns the body of an answer from its key `kind`: "json", "body" or "base64". Empty if `kind` is null.
 std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
@@ -11174,7 +11174,7 @@ const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
-/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+/// Adds the header fields in `fields` to a reply. They replace the reply's fields with the same name.
 template <class T>
 T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   wire::Headers seen;
@@ -11185,7 +11185,7 @@ T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   return reply;
 }
 
-/// `apply_each<&add_key>`, for the elements of a list.
+/// Applies each element of a list: `apply_each<&add_key>`.
 template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
 void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, Apply, target);
@@ -34127,7 +34127,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
+  std::map<std::string, std::string> ids;  // key ids by description; of equal descriptions, the first key counts
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -34158,7 +34158,7 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
 
 /// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
+  std::map<std::string_view, Script::Stubs> earlier;  // mounted stubs by JSON; equal ones in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -34179,7 +34179,7 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // The mounted document may be mounted again, even if a call has deleted one of its keys.
+  // If this document is mounted already, it stays valid even if one of its keys has been deleted since.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -34237,7 +34237,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // Long lines, as in a file without line ends, are cut around the position.
+  // Of long lines, prints only the part around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -34437,7 +34437,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-/// For a setter whose name is overloaded.
+/// Reads a value and passes it to the overload of the setter with the parameter type `V`.
 template <class V, Failure (Failure::*Setter)(V) const>
 void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
@@ -34762,7 +34762,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Returns the name of the kind; empty for a regular file.
+/// Returns what the path is instead of a regular file ("a pipe"); empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -34821,7 +34821,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // Values inside a duplicate value may be duplicates too.
+    // If a key occurs twice, the values inside its two values may have equal pointers too: report only the outer key.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))
@@ -34885,7 +34885,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, changed in place: the setter would copy all options for each model.
+/// The models of the options. They are changed in place, because the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -35175,13 +35175,13 @@ void add(void* target, M matcher) {
   static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
 }
 
-/// `match<TextMatcher, &user_says>`.
+/// Reads a value of type V and adds its matcher: `match<TextMatcher, &user_says>`.
 template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, Make(read_value<V>(reader, node)));
 }
 
-/// By && or ||.
+/// Combines the matchers with `&&` or `||`.
 template <class M>
 M joined(const std::vector<M>& matchers, bool by_or = false) {
   M whole = matchers.front();
@@ -35378,7 +35378,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// In the order of the schema and the documentation.
+/// Returns the rows in the order of the JSON Schema and of the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -35650,7 +35650,7 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A secret may consist of digits, so the text must not show the number.
+  // The value of a secret may be a number by mistake. The message must not show it.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
@@ -35698,7 +35698,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // A unique prefix is enough: "model" means model_is, "reset" means reset_connection.
+  // The first words of a name are enough if they are unique: "model" means model_is, "reset" means reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -35789,7 +35789,7 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The error already names the key, so it needs no class or function.
+  // Scripts have no C++ classes and functions, and the error already names the key.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -35975,7 +35975,7 @@ MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) co
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than shown, so that the report can say that there are more.
+  // Keep one problem more than reports show, so that they can say that there are more.
   if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
@@ -36090,7 +36090,7 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
 
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // set when `all` is complete
+  std::set<std::string_view> set = {};  // filled by the first has(), when `all` is complete
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -36098,7 +36098,7 @@ struct KnownNames {
   }
 };
 
-/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
+/// Returns a suggestion for the problem with this index. Empty for problems beyond those shown, because it takes long.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -36166,7 +36166,7 @@ class ReachableStates {
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, written `{"machine": …, "state": …}` as in other tools.
+/// Whether the states are `{"machine": …, "state": …}`, the form in other tools for a single state machine.
 MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -36226,7 +36226,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // If no stub waits for either of the two machines, one machine was meant.
+  // Without a stub that waits for a machine named "machine" or "state", these are keys of another tool's format.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -36482,7 +36482,7 @@ MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, 
   reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
-// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
+// The keys that determine the kind of a reply. Each kind has a function that reads and checks its value.
 
 inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                                   "scenario", "default", "ask"};
@@ -36514,7 +36514,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// Excludes the keys that only apply to completions.
+/// A reply without the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -36737,7 +36737,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the missing key is more helpful.
+    // First report a misspelled key, which is more helpful than that the key is missing.
     reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }
@@ -37046,9 +37046,9 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  // Contradictions that the names of keys show were reported above.
+  // Contradictions of keys were reported above. This checks the contradictions of their values.
   script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
-  // Without the place: a stub that only moved within its file is unchanged.
+  // Omit the position, so that a stub that only moved within its file counts as unchanged.
   Json json = node.value;
   json.erase("source");
   stub.json = share<const std::string>(json.dump());

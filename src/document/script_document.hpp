@@ -29,7 +29,7 @@ struct ScriptProblem {
   std::size_t column = 0;
   /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// The mistake and the correction.
+  /// What is wrong, and how to correct it.
   std::string message;
   /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
   /// of "secret" and "api_key" are replaced by asterisks.
@@ -41,7 +41,7 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
   /// Keeps the first 20 problems; what() tells whether there are more.

@@ -54,7 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
-/// Returns the name of the kind; empty for a regular file.
+/// Returns what the path is instead of a regular file ("a pipe"); empty for a regular file.
 std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -113,7 +113,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // Values inside a duplicate value may be duplicates too.
+    // If a key occurs twice, the values inside its two values may have equal pointers too: report only the outer key.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))
