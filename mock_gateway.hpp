@@ -6767,14 +6767,14 @@ struct TextMatcherNode {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Only for leaves.
+  /// Whether the request matches. Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// Returns the actual value of a leaf for reports, without calling the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
   std::optional<TextMatcher> text;
@@ -6790,9 +6790,9 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// Of all, any and negation.
+  /// The parts of the kinds all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test that a leaf restricts requests to; empty for other leaves.
+  /// For key_is and header_is, the scope of the test that the stub belongs to; otherwise empty.
   std::optional<RequestScope> scope;
 };
 
@@ -6807,8 +6807,8 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
-// user would compile lambdas and std::function again.
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
+// data. Lambdas in std::function would make every including file slower to compile.
 
 namespace matchers {
 
@@ -6854,7 +6854,7 @@ struct ReplyStep {
   /// At most one of the two is set.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
-  bool asks = false;  // then both are null
+  bool asks = false;  // if true, `reply` and `function` are null
 };
 
 struct MachineState {
@@ -6899,7 +6899,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// Includes requests not yet in the journal.
+  /// The number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -6907,7 +6907,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// 0 if none.
+  /// The id of the first answered exchange; 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -6952,16 +6952,16 @@ namespace scripts {
 struct ComesBefore {
   bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
 
 }  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
-/// `call` counts from 0; the last step repeats. There is at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -6994,8 +6994,8 @@ class Script {
     StubPlan plan;
   };
   /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
-  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
-  /// place.
+  /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
+  /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
@@ -7043,7 +7043,7 @@ class Script {
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // whether some belong to one test
+    bool isolated = false;  // whether some stubs belong to a single test
 
     void add(std::shared_ptr<StubState> stub);
   };
@@ -7053,7 +7053,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the matchers from `from` on match; for a forecast, whether they are known to match.
+  /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -7061,7 +7061,7 @@ class Script {
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request took it first.
+      /// The stub is removed, exhausted or in another state, perhaps because of a concurrent request.
       missed,
       /// The default reply is due but cannot be made.
       unanswerable,
@@ -7077,7 +7077,7 @@ class Script {
   mutable std::mutex mutex_;
   // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // with unmet expectations
+  Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
@@ -7123,7 +7123,7 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
 
 /// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time" without conditions.
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7172,7 +7172,7 @@ class ChaosRules {
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
@@ -7234,13 +7234,13 @@ class ConnectionFaults {
   /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
   /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Oldest first.
+  /// Returns the queued faults, oldest first.
   std::vector<Queued> left() const;
   std::vector<Queued> every() const;
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend` tells whether it may be given back.
+  /// `lend` tells whether the caller may return the fault by give_back().
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 
@@ -7268,14 +7268,14 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Only those queued for exactly this scope.
+  /// Removes the failures of exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  /// Takes the first failure with this scope. For an operation, also considers failures for every request.
   std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
-    /// Empty: until cleared.
+    /// The remaining requests; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
@@ -7325,7 +7325,7 @@ struct FieldValue {
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
 };
 
-/// With static lifetime.
+/// A list of words with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
@@ -7347,17 +7347,17 @@ struct RequestField {
   const char* pointer;
   FieldValue value;
   const char* help;
-  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: "is" after the names in the pointer.
   const char* says = nullptr;
-  /// The value of a request in reports. Null: the sent value as JSON.
+  /// Formats the request's value for reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Empty: any.
+  /// The words that the field can have. Empty: any.
   FieldWords words = {};
 
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
+  /// Matches this word, or a list that contains it. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 
@@ -7374,8 +7374,8 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
-/// by its own matchers instead of comparing all pairs.
+/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// not all pairs of stubs are compared.
 class HidingStubs {
  public:
   /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
@@ -7390,12 +7390,12 @@ class HidingStubs {
   struct Node {
     std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
-    /// Each with a higher priority than the previous one.
+    /// The stubs at this node that can hide others. Each has a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
+  /// Lowers `found` to the first stub that needs the terms on the path to `node` and only others from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
   void insert(const std::vector<Term>& terms, int priority);
@@ -7442,7 +7442,7 @@ enum class Extent { whole, part };
 
 struct Difference {
   std::string pointer;
-  /// Null if missing.
+  /// Null if the member is missing.
   const Json* expected;
   const Json* actual;
 };
@@ -19181,7 +19181,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // Throws if the fault fits no reply: it then does not fit a completion either.
+  // Throws if the fault does not fit a completion: then it fits no reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -19429,7 +19429,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest applies if two fit: a request on a reused connection has reached two moments.
+  // A request on a reused connection has reached two moments, so two faults may fit. The newest one applies.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -19480,7 +19480,7 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// Around a difference: the common part before it, and the total length shown of each text.
+/// What an excerpt shows: at most this much of the common text before the difference, and this much of a text in all.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
@@ -19514,7 +19514,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // The longer text has a byte at `same`.
+  // `same` may be the end of the shorter text, so use the longer one.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -19587,7 +19587,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// As sent: the parsed request does not distinguish a default from a sent value.
+/// Formats the value in the body. The parsed request does not tell a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -19937,7 +19937,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Empty if it is not for a key.
+/// Returns the key's id if the scope is a key; otherwise empty.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -20009,7 +20009,7 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with equal texts match the same requests.
+/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
 class Identity {
  public:
   std::string text;
@@ -20124,7 +20124,7 @@ MOCK_GATEWAY_INLINE void HidingStubs::insert(const std::vector<Term>& terms, int
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Exact even beyond the precision of a double.
+/// Whether both numbers are equal. Exact even for integers that a double cannot represent.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -20149,7 +20149,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// Either member may be missing.
+/// Returns the first difference between two members with this name; null: the member is missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -20338,7 +20338,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have parentheses already.
+  // The texts of these kinds have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -20374,7 +20374,7 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// Of "all of" or "any of" several conditions.
+/// Appends the report about a node of kind `all` or `any`.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
                                   const FunctionResults& function_results, std::size_t depth,
                                   std::vector<NearMiss::Condition>& conditions) {
@@ -20525,7 +20525,7 @@ MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const Cha
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The matching one, to report a negation; otherwise the last, which is the nearest.
+  // Shows the matching message, for the report of a negation. Without one, shows the last message.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -20543,7 +20543,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Negative positions count from the end. Null if there is none.
+/// Returns the message at the position; null if there is none. Negative positions count from the end.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -20579,7 +20579,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that the latest of several calls with an id counts.
+  // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -20641,7 +20641,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Returns a badly encoded value unchanged.
+/// Decodes a value of the query. Returns an invalid encoding unchanged.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -20996,12 +20996,12 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
+  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed a kept stub meanwhile. With a removed stub mounted, choose() would never end.
+    // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -21026,7 +21026,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in evaluation order.
+  // Append the other stubs and merge: both ranges are in evaluation order.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -21044,7 +21044,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
 }
 
 MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
-  // A helper function of the test mounts all its stubs on one line.
+  // Several stubs may have the same line, for example if a helper function of the test mounts them.
   for (const auto& stub : all)
     if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
   for (const auto& stub : all)
@@ -21101,7 +21101,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // Do not run the matchers of a stub that cannot answer: they may be slow, or count.
+    // Do not run the matchers of a stub that cannot answer: they may be slow or have side effects.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -21205,7 +21205,7 @@ MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // the others are freed after the lock
+  removed_.swap(kept);  // the others are freed after unlocking
 }
 
 MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -21217,7 +21217,7 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock, which objects held by the test's functions may take.
+  // Freed after unlocking, because destructors of the test's objects may need the lock.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -21236,7 +21236,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub occurs once for each request that it answered.
+    // `others` has a stub once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);
@@ -21280,7 +21280,7 @@ MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows the difference, unless the start itself is long.
+  // An excerpt from the start of the text shows the difference, unless the wanted start is long.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -21301,7 +21301,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Empty if that takes too many steps.
+/// Whether the pattern matches; empty if the search takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {

@@ -144,7 +144,7 @@ Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have parentheses already.
+  // The texts of these kinds have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -180,7 +180,7 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-/// Of "all of" or "any of" several conditions.
+/// Appends the report about a node of kind `all` or `any`.
 std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
                                   const FunctionResults& function_results, std::size_t depth,
                                   std::vector<NearMiss::Condition>& conditions) {
