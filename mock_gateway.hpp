@@ -1421,8 +1421,8 @@ class InstantClock : public Clock {
 
 /// Time that only the test moves.
 /// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
-/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
-/// gateway that uses the clock reports an expired guard, also of sleep_for.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
+/// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
@@ -1437,10 +1437,10 @@ class ManualClock : public Clock {
   /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
-  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
-  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
-  /// advance; it does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
+  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
+  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
+  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
@@ -1467,8 +1467,8 @@ class Gate {
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
   /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
-  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
-  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
+  /// earlier. An exchange at the gate may still have bytes in the gateway's kernel: they stay there while the client's
+  /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Releases one exchange: the one held longest, or else the next to arrive.
@@ -11483,8 +11483,9 @@ class ManualClockState final : public ClockState {
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    const Duration apart = machine - now_;
-    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    const Duration difference = machine - now_;
+    if (!date_ || *date_ <= now_ || (difference <= std::chrono::seconds{1} && difference >= std::chrono::seconds{-1}))
+      return "";
     return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
            " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
@@ -11533,7 +11534,7 @@ class ManualClockState final : public ClockState {
 
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
-    constexpr std::size_t most_told = 1000;
+    constexpr std::size_t most_returned = 1000;
     std::vector<ManualClock::PendingWait> fired;
     // A test function that advances keeps its exchange running until it returns, so such exchanges are not waited for.
     const bool on_running = is_own_running();
@@ -11552,7 +11553,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
-        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
+        if (fired.size() < most_returned) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
@@ -11864,9 +11865,9 @@ MOCK_GATEWAY_INLINE Duration Acknowledgement::recheck_in() const {
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
-  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration slot = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
   const Duration now = std::chrono::steady_clock::now().time_since_epoch();
-  return step + (together - (now + step) % together);
+  return step + (slot - (now + step) % slot);
 }
 
 MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
@@ -38410,132 +38411,132 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  11063    document/script_values.hpp
 //  11229    core/calendar.cpp
 //  11310    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//  11715    core/gate.cpp
+//  11925    core/json_reader.cpp
+//  12264    core/pattern.cpp
+//  12677    core/random.cpp
+//  12732    core/reporter.cpp
+//  12830    core/text.cpp
+//  13174    model/acceptance.cpp
+//  13233    model/checks.cpp
+//  13270    model/connection_fault.cpp
+//  13372    model/failure.cpp
+//  13518    model/fault.cpp
+//  13752    model/finding.cpp
+//  13786    model/http_reply.cpp
+//  13852    model/pace.cpp
+//  14050    model/profile.cpp
+//  14228    model/range.cpp
+//  14258    model/received_request.cpp
+//  14326    model/reply.cpp
+//  14722    model/reply_checks.cpp
+//  14915    model/reply_template.cpp
+//  15075    model/sent_answer.cpp
+//  15103    model/sse_dialect.cpp
+//  15248    request/chat_fields.cpp
+//  15390    request/chat_messages.cpp
+//  15599    request/chat_reader.cpp
+//  16004    request/chat_request.cpp
+//  16088    request/embedding_request.cpp
+//  16176    keys/api_key.cpp
+//  16226    keys/key_store.cpp
+//  16723    keys/keys.cpp
+//  16787    keys/secrets.cpp
+//  16992    answer/bodies.cpp
+//  17065    answer/completion.cpp
+//  17291    answer/completion_events.cpp
+//  17487    answer/completion_json.cpp
+//  17704    answer/default_reply.cpp
+//  17881    answer/embeddings.cpp
+//  17998    answer/schema_checker.cpp
+//  18461    answer/schema_instance.cpp
+//  18834    answer/tokens.cpp
+//  19055    answer/words.cpp
+//  19116    script/chaos.cpp
+//  19256    script/chaos_rules.cpp
+//  19368    script/connection_faults.cpp
+//  19477    script/excerpts.cpp
+//  19539    script/field_matchers.cpp
+//  19917    script/forced_failures.cpp
+//  20006    script/hiding.cpp
+//  20121    script/json_comparison.cpp
+//  20207    script/matcher.cpp
+//  20450    script/matchers.cpp
+//  20801    script/scope.cpp
+//  20859    script/script.cpp
+//  21255    script/text_matchers.cpp
+//  21376    delivery/answer_log.cpp
+//  21546    delivery/delivery.cpp
+//  22010    delivery/faults_and_waits.cpp
+//  22283    delivery/framing.cpp
+//  22400    delivery/gzip.cpp
+//  22467    delivery/pace_schedule.cpp
+//  22536    delivery/progress.cpp
+//  22587    delivery/write_queue.cpp
+//  22728    http/acceptor.cpp
+//  22836    http/compatibility.cpp
+//  22945    http/connection.cpp
+//  23526    http/poller.cpp
+//  23694    http/reactor.cpp
+//  23957    http/request_reader.cpp
+//  24408    http/response.cpp
+//  24489    http/server.cpp
+//  24896    http/sockets.cpp
+//  25398    http/turned_away.cpp
+//  25482    http/workers.cpp
+//  25595    evidence/diagnosis.cpp
+//  25814    evidence/evidence_json.cpp
+//  26181    evidence/exchange.cpp
+//  26467    evidence/gateway_problems.cpp
+//  26914    evidence/journal.cpp
+//  27068    evidence/kept_problems.cpp
+//  27178    evidence/notes.cpp
+//  27278    evidence/record.cpp
+//  27735    evidence/redaction.cpp
+//  27875    evidence/redirects.cpp
+//  27978    evidence/retries.cpp
+//  28350    evidence/review.cpp
+//  28721    evidence/told_in_body.cpp
+//  28818    evidence/verification.cpp
+//  28935    serve/answer_headers.cpp
+//  29012    serve/asked_requests.cpp
+//  29079    serve/chat_judge.cpp
+//  29392    serve/connection_loop.cpp
+//  29553    serve/gateway_state.cpp
+//  29589    serve/judge.cpp
+//  29801    serve/limits.cpp
+//  29898    serve/operations.cpp
+//  30120    serve/reply_answer.cpp
+//  30261    serve/request_checks.cpp
+//  30335    serve/runner.cpp
+//  30683    serve/served_models.cpp
+//  30761    serve/served_request.cpp
+//  30829    gateway/catalogue.cpp
+//  31242    gateway/catalogue_chunks.cpp
+//  31530    gateway/catalogue_delivery.cpp
+//  31682    gateway/catalogue_entries.cpp
+//  31911    gateway/catalogue_failures.cpp
+//  32192    gateway/catalogue_framing.cpp
+//  32376    gateway/catalogue_tool_calls.cpp
+//  32575    gateway/chat_script.cpp
+//  32724    gateway/gateway.cpp
+//  33014    gateway/mishaps.cpp
+//  33352    gateway/options.cpp
+//  33505    gateway/sweep.cpp
+//  33906    document/scenario_files.cpp
+//  34044    document/script_document.cpp
+//  34434    document/script_faults.cpp
+//  34720    document/script_files.cpp
+//  34864    document/script_gateway.cpp
+//  35167    document/script_matchers.cpp
+//  35459    document/script_objects.cpp
+//  35619    document/script_reader.cpp
+//  36067    document/script_references.cpp
+//  36383    document/script_replies.cpp
+//  36767    document/script_schema.cpp
+//  36894    document/script_sections.cpp
+//  37436    document/script_values.cpp
+//  37824  Adapters
+//  37841    adapters/catch2.hpp
+//  37995    adapters/doctest.hpp
+//  38155    adapters/gtest.hpp

@@ -191,8 +191,9 @@ class ManualClockState final : public ClockState {
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    const Duration apart = machine - now_;
-    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    const Duration difference = machine - now_;
+    if (!date_ || *date_ <= now_ || (difference <= std::chrono::seconds{1} && difference >= std::chrono::seconds{-1}))
+      return "";
     return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
            " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
@@ -241,7 +242,7 @@ class ManualClockState final : public ClockState {
 
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
-    constexpr std::size_t most_told = 1000;
+    constexpr std::size_t most_returned = 1000;
     std::vector<ManualClock::PendingWait> fired;
     // A test function that advances keeps its exchange running until it returns, so such exchanges are not waited for.
     const bool on_running = is_own_running();
@@ -260,7 +261,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
-        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
+        if (fired.size() < most_returned) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;

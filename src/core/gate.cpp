@@ -162,9 +162,9 @@ Duration Acknowledgement::recheck_in() const {
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
-  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration slot = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
   const Duration now = std::chrono::steady_clock::now().time_since_epoch();
-  return step + (together - (now + step) % together);
+  return step + (slot - (now + step) % slot);
 }
 
 GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
