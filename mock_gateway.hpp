@@ -6343,8 +6343,8 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
-  /// bytes, because compact JSON has hardly any white space.
+  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
+  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
@@ -6486,8 +6486,8 @@ Json read_own(const std::string& json);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
-/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// The events of a completion without `[DONE]`. First come the deltas, one per choice in turn. Then come the finish
+/// chunks in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
 /// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
@@ -17718,12 +17718,12 @@ class SchemaTexts {
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
-    if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
+    if (!made.empty() && budget_.spent() + 2 * most_steps_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
     try {
       made.push_back(schema::instance_of(schema, random, budget_));
-      dearest_ = std::max(dearest_, budget_.spent() - before);
+      most_steps_ = std::max(most_steps_, budget_.spent() - before);
       return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
@@ -17734,7 +17734,7 @@ class SchemaTexts {
  private:
   schema::Budget budget_;
   std::map<std::string, std::vector<std::string>> made_;  // instances by the schema's place
-  std::size_t dearest_ = 0;                               // steps of the most expensive instance
+  std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
 /// A tool's parameters, restricted to objects, because arguments are always one.
@@ -18468,7 +18468,7 @@ namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
 inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals before giving up
+inline constexpr std::size_t max_proposals = 60;  // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // after this many values, optional parts are omitted
 inline constexpr std::size_t relaxed_depth = 4;      // from this depth on, recursion ends where possible
@@ -18738,7 +18738,7 @@ class Maker {
     const bool unique = !demand.all("uniqueItems").empty();
     std::set<std::string> taken;  // in canonical form
     Json made = Json::array();
-    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < max_proposals + size; ++attempt) {
       Parts parts;
       for (const Json* part : demand.parts) {
         if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
@@ -18795,7 +18795,7 @@ class Maker {
       const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < max_proposals + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
       if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }

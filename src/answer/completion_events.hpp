@@ -10,8 +10,8 @@
 
 namespace mock_gateway::detail {
 
-/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
-/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// The events of a completion without `[DONE]`. First come the deltas, one per choice in turn. Then come the finish
+/// chunks in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
 /// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {

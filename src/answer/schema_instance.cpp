@@ -19,7 +19,7 @@ namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
 inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals before giving up
+inline constexpr std::size_t max_proposals = 60;  // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // after this many values, optional parts are omitted
 inline constexpr std::size_t relaxed_depth = 4;      // from this depth on, recursion ends where possible
@@ -289,7 +289,7 @@ class Maker {
     const bool unique = !demand.all("uniqueItems").empty();
     std::set<std::string> taken;  // in canonical form
     Json made = Json::array();
-    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < max_proposals + size; ++attempt) {
       Parts parts;
       for (const Json* part : demand.parts) {
         if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
@@ -346,7 +346,7 @@ class Maker {
       const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < max_proposals + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
       if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }
