@@ -289,8 +289,8 @@ struct GatewayState;
 }  // namespace detail
 
 /// An OpenAI-compatible model gateway in this process. It listens when the constructor returns and is stopped when the
-/// destructor returns, even with open clients; that takes up to 50 ms for several hundred connections, and 0.06 ms for
-/// each further one. Any number can exist at the same time.
+/// destructor returns, even with open clients. Stopping takes up to 50 ms for several hundred connections, and 0.06 ms
+/// for each further one. Any number of gateways can exist at the same time.
 ///
 /// All functions are thread-safe. The handles they return may outlive the gateway. A moved-from gateway throws
 /// GatewayError; it may be destroyed and assigned to.
@@ -306,9 +306,9 @@ class Gateway {
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-  /// Stops, then reports the problems of verify() that have not been read: with an adapter, as a failed check of the
-  /// running test at the line that made the gateway; otherwise on stderr, and aborts the program. During stack
-  /// unwinding it only prints them. Options::verify_on_destruction(false) turns this off.
+  /// Stops, then reports problems of verify() that the test has not read. With an adapter, they fail the running test
+  /// at the line that made the gateway. Otherwise they are printed on stderr and the program aborts. During stack
+  /// unwinding they are only printed. Options::verify_on_destruction(false) turns the report off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
   /// Stops the previous gateway, as the destructor does.
@@ -345,8 +345,8 @@ class Gateway {
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
   /// SweepStep::reached tells whether a step reached its place; verify() does not report that, but everything else.
-  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. begin(), size() and the
-  /// loop throw it if no request of the unbroken run got the reply, if two consecutive steps make no request, and if a
+  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. So do begin(), size()
+  /// and the loop if no request of the unbroken run got the reply, if two consecutive steps make no request, or if a
   /// chaos rule strikes a step. They let exceptions of the callable pass.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
@@ -371,9 +371,9 @@ class Gateway {
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
 
-  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first in the queue waits
-  /// for a connection at its moment (ConnectionFault::Moment): when accepted, at the next request after a first one, or
-  /// at any request; open connections count. verify() reports a fault that found no connection.
+  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first fault in the queue
+  /// waits for a connection, new or open, at its moment (ConnectionFault::Moment): when accepted, at the next request
+  /// after a first one, or at any request. verify() reports a fault that found no connection.
   /// Journal::connection_hits lists the connections struck.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
@@ -3120,8 +3120,8 @@ class Options {
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
-  /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
+  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
   /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
@@ -3180,11 +3180,11 @@ class Options {
   /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
   /// Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
+  /// Sets the total real time for a request's head, counted from its first byte. A later request gets 408, and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
-  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
+  /// Sets the total real time for a request's body from the end of its head. Each 10 KiB received add 1 s. After that
+  /// time, the request gets 408, and its connection is closed. No limit under slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -3755,9 +3755,9 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
-/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
-/// step takes 1 to 2 ms of real time.
+/// A sweep without faults: each step sends the whole reply in two writes (Reply::split_write). The first step divides
+/// it after byte 1 of all bytes, including the head, the next after byte 2, and so on. A parser with the same result
+/// each time does not depend on complete pieces. A step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
 /// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
@@ -4051,9 +4051,9 @@ class Mishap {
   /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
-  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
-  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
-  /// the last one mounted.
+  /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
+  /// clock, `abandoned-wait` also waits 1.3 s for a retry. Throws GatewayError unless this turn was the last one
+  /// mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -31049,15 +31049,15 @@ MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { objec
 /// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names get no suggestions
-  constexpr std::size_t beyond = 1000;  // larger than any distance
+  constexpr std::size_t longest = 100;   // longer names get no suggestions
+  constexpr std::size_t penalty = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : penalty + distance, scenario.name());
   }
   std::vector<std::string> names;
   for (const auto& [distance, one] : candidates)
@@ -32218,7 +32218,7 @@ MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
 /// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
+  // The stream begins with a bit for a window of 64 KiB. A block has one bit (not the last), two bits (the length has
   // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
   unsigned shift = 4;
   std::string stream;

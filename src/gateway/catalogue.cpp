@@ -241,15 +241,15 @@ void put(Json& object, const char* name, Json value) { object[name] = std::move(
 /// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names get no suggestions
-  constexpr std::size_t beyond = 1000;  // larger than any distance
+  constexpr std::size_t longest = 100;   // longer names get no suggestions
+  constexpr std::size_t penalty = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : penalty + distance, scenario.name());
   }
   std::vector<std::string> names;
   for (const auto& [distance, one] : candidates)
