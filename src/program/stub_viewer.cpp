@@ -20,8 +20,8 @@ bool names_file(std::string_view file) {
 }  // namespace
 
 struct StubViewer::Impl {
-  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), asked(*state.script->stubs()) {
-    for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
+  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), mounted(*state.script->stubs()) {
+    for (const auto& stub : mounted) stubs.emplace_back(stub, state.script, state.journal);
   }
 
   std::string masked(std::string text) const {
@@ -31,21 +31,21 @@ struct StubViewer::Impl {
 
   /// Returns the id of the stub that hides this one; null if there is none.
   Json hidden_by(std::uint64_t id) {
-    while (looked_at < asked.size() && seen.count(id) == 0) {
-      const detail::StubState& next = *asked[looked_at++];
+    while (examined < mounted.size() && hiders.count(id) == 0) {
+      const detail::StubState& next = *mounted[examined++];
       const std::optional<std::size_t> hider = hiding.add(next.plan());
-      seen[next.id()] = hider ? asked[*hider]->id() : 0;
+      hiders[next.id()] = hider ? mounted[*hider]->id() : 0;
     }
-    const auto found = seen.find(id);
-    return found != seen.end() && found->second != 0 ? Json(found->second) : Json();
+    const auto found = hiders.find(id);
+    return found != hiders.end() && found->second != 0 ? Json(found->second) : Json();
   }
 
   const detail::GatewayState& state;
-  const detail::Script::Stubs asked;
+  const detail::Script::Stubs mounted;
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
-  std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // stub -> the stub that hides it, or 0
+  std::size_t examined = 0;
+  std::map<std::uint64_t, std::uint64_t> hiders = {};  // stub -> the stub that hides it, or 0
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
