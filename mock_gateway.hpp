@@ -4105,7 +4105,7 @@ Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Custom scenarios: a folder of scripts, each with a "scenario" section about what the script does to a client and
+/// Custom scenarios: a folder of scripts. The "scenario" section of each script describes what it does to a client and
 /// what a good client does. docs/catalogue.md has an example. A value: cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
@@ -4245,9 +4245,9 @@ class ScriptDocument {
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
   /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
-  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
-  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
-  /// mounted.
+  /// Throws GatewayError if a key's secret belongs to a key with another name, or its name to a key with another
+  /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
+  /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
   /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
   /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
@@ -4262,9 +4262,8 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
-  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
-  /// failure.
+  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
+  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
@@ -10834,7 +10833,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // noted mistakes with a message
+  std::size_t reported_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -34819,16 +34818,16 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
     problems.push_back(std::move(problem));
     return false;
   }
-  std::set<std::string> twice;
+  std::set<std::string> duplicates;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
     // If a key occurs twice, the values inside its two values may have equal pointers too: report only the outer key.
-    bool inside = false;
-    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
+    bool is_inner = false;
+    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !is_inner;
          slash = place.pointer.rfind('/', slash - 1))
-      inside = twice.count(place.pointer.substr(0, slash)) > 0;
-    if (!twice.insert(place.pointer).second || inside) continue;
-    if (twice.size() > script_reading::most_problems) continue;
+      is_inner = duplicates.count(place.pointer.substr(0, slash)) > 0;
+    if (!duplicates.insert(place.pointer).second || is_inner) continue;
+    if (duplicates.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" occurs twice", true}));
@@ -35185,10 +35184,10 @@ void match(ScriptReader& reader, const ScriptNode& node, void* target) {
 /// Combines the matchers with `&&` or `||`.
 template <class M>
 M joined(const std::vector<M>& matchers, bool by_or = false) {
-  M whole = matchers.front();
+  M result = matchers.front();
   for (std::size_t index = 1; index < matchers.size(); ++index)
-    whole = by_or ? whole || matchers[index] : whole && matchers[index];
-  return whole;
+    result = by_or ? result || matchers[index] : result && matchers[index];
+  return result;
 }
 
 template <class M>
@@ -35724,10 +35723,10 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
-  for (std::size_t told = 0; told < known.size(); ++told) {
-    const std::string one = text::printable(known[told], room);
+  for (std::size_t listed = 0; listed < known.size(); ++listed) {
+    const std::string one = text::printable(known[listed], room);
     if (all.size() + one.size() > room) {
-      const std::string others = text::counted(known.size() - told, "other");
+      const std::string others = text::counted(known.size() - listed, "other");
       return all + (all.empty() ? "; known: " : " and ") + others;
     }
     all += (all.empty() ? "; known: " : ", ") + one;
@@ -35977,7 +35976,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
   // Keep one problem more than reports show, so that they can say that there are more.
-  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
+  if (++reported_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {
@@ -38315,228 +38314,228 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4104    document/scenario_files.hpp
 //   4136    core/error.hpp
 //   4151    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11715    core/gate.cpp
-//  11925    core/json_reader.cpp
-//  12264    core/pattern.cpp
-//  12677    core/random.cpp
-//  12732    core/reporter.cpp
-//  12830    core/text.cpp
-//  13174    model/acceptance.cpp
-//  13233    model/checks.cpp
-//  13270    model/connection_fault.cpp
-//  13372    model/failure.cpp
-//  13518    model/fault.cpp
-//  13752    model/finding.cpp
-//  13786    model/http_reply.cpp
-//  13852    model/pace.cpp
-//  14050    model/profile.cpp
-//  14228    model/range.cpp
-//  14258    model/received_request.cpp
-//  14326    model/reply.cpp
-//  14722    model/reply_checks.cpp
-//  14915    model/reply_template.cpp
-//  15075    model/sent_answer.cpp
-//  15103    model/sse_dialect.cpp
-//  15248    request/chat_fields.cpp
-//  15390    request/chat_messages.cpp
-//  15599    request/chat_reader.cpp
-//  16004    request/chat_request.cpp
-//  16088    request/embedding_request.cpp
-//  16176    keys/api_key.cpp
-//  16226    keys/key_store.cpp
-//  16723    keys/keys.cpp
-//  16787    keys/secrets.cpp
-//  16992    answer/bodies.cpp
-//  17065    answer/completion.cpp
-//  17291    answer/completion_events.cpp
-//  17487    answer/completion_json.cpp
-//  17704    answer/default_reply.cpp
-//  17881    answer/embeddings.cpp
-//  17998    answer/schema_checker.cpp
-//  18461    answer/schema_instance.cpp
-//  18834    answer/tokens.cpp
-//  19055    answer/words.cpp
-//  19116    script/chaos.cpp
-//  19256    script/chaos_rules.cpp
-//  19368    script/connection_faults.cpp
-//  19477    script/excerpts.cpp
-//  19539    script/field_matchers.cpp
-//  19917    script/forced_failures.cpp
-//  20006    script/hiding.cpp
-//  20121    script/json_comparison.cpp
-//  20207    script/matcher.cpp
-//  20450    script/matchers.cpp
-//  20801    script/scope.cpp
-//  20859    script/script.cpp
-//  21255    script/text_matchers.cpp
-//  21376    delivery/answer_log.cpp
-//  21546    delivery/delivery.cpp
-//  22010    delivery/faults_and_waits.cpp
-//  22283    delivery/framing.cpp
-//  22400    delivery/gzip.cpp
-//  22467    delivery/pace_schedule.cpp
-//  22536    delivery/progress.cpp
-//  22587    delivery/write_queue.cpp
-//  22728    http/acceptor.cpp
-//  22836    http/compatibility.cpp
-//  22945    http/connection.cpp
-//  23526    http/poller.cpp
-//  23694    http/reactor.cpp
-//  23957    http/request_reader.cpp
-//  24408    http/response.cpp
-//  24489    http/server.cpp
-//  24896    http/sockets.cpp
-//  25398    http/turned_away.cpp
-//  25482    http/workers.cpp
-//  25595    evidence/diagnosis.cpp
-//  25814    evidence/evidence_json.cpp
-//  26181    evidence/exchange.cpp
-//  26467    evidence/gateway_problems.cpp
-//  26914    evidence/journal.cpp
-//  27068    evidence/kept_problems.cpp
-//  27178    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29801    serve/limits.cpp
-//  29898    serve/operations.cpp
-//  30120    serve/reply_answer.cpp
-//  30261    serve/request_checks.cpp
-//  30335    serve/runner.cpp
-//  30683    serve/served_models.cpp
-//  30761    serve/served_request.cpp
-//  30829    gateway/catalogue.cpp
-//  31242    gateway/catalogue_chunks.cpp
-//  31530    gateway/catalogue_delivery.cpp
-//  31682    gateway/catalogue_entries.cpp
-//  31911    gateway/catalogue_failures.cpp
-//  32192    gateway/catalogue_framing.cpp
-//  32376    gateway/catalogue_tool_calls.cpp
-//  32575    gateway/chat_script.cpp
-//  32724    gateway/gateway.cpp
-//  33014    gateway/mishaps.cpp
-//  33352    gateway/options.cpp
-//  33505    gateway/sweep.cpp
-//  33906    document/scenario_files.cpp
-//  34044    document/script_document.cpp
-//  34434    document/script_faults.cpp
-//  34720    document/script_files.cpp
-//  34864    document/script_gateway.cpp
-//  35167    document/script_matchers.cpp
-//  35459    document/script_objects.cpp
-//  35619    document/script_reader.cpp
-//  36067    document/script_references.cpp
-//  36383    document/script_replies.cpp
-//  36767    document/script_schema.cpp
-//  36894    document/script_sections.cpp
-//  37436    document/script_values.cpp
-//  37824  Adapters
-//  37841    adapters/catch2.hpp
-//  37995    adapters/doctest.hpp
-//  38155    adapters/gtest.hpp
+//   4290    evidence/evidence_json.hpp
+//   4314    core/printed.hpp
+//   4343    core/reporter.hpp
+//   4422  Implementation
+//   4483    core/random.hpp
+//   4513    core/text.hpp
+//   4616    core/json_reader.hpp
+//   4670    core/pattern.hpp
+//   4761    core/json_pointer.hpp
+//   4809    core/calendar.hpp
+//   4828    core/access.hpp
+//   4900    core/timeline.hpp
+//   5078    core/rows.hpp
+//   5104    core/change_count.hpp
+//   5148    core/process.hpp
+//   5175    core/warning.hpp
+//   5190    core/heap_optional.hpp
+//   5217    core/handoff.hpp
+//   5254    model/profile_traits.hpp
+//   5354    model/checks.hpp
+//   5370    model/reply_data.hpp
+//   5436    model/request_error.hpp
+//   5449    model/fault_rows.hpp
+//   5565    model/failure_rows.hpp
+//   5605    model/dialect_rows.hpp
+//   5642    model/finding_kinds.hpp
+//   5719    model/reply_checks.hpp
+//   5768    request/embedding_request.hpp
+//   5792    request/chat_parser.hpp
+//   5809    request/chat_fields.hpp
+//   5857    request/chat_reader.hpp
+//   5952    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28349    evidence/review.cpp
+//  28720    evidence/told_in_body.cpp
+//  28817    evidence/verification.cpp
+//  28934    serve/answer_headers.cpp
+//  29011    serve/asked_requests.cpp
+//  29078    serve/chat_judge.cpp
+//  29391    serve/connection_loop.cpp
+//  29552    serve/gateway_state.cpp
+//  29588    serve/judge.cpp
+//  29800    serve/limits.cpp
+//  29897    serve/operations.cpp
+//  30119    serve/reply_answer.cpp
+//  30260    serve/request_checks.cpp
+//  30334    serve/runner.cpp
+//  30682    serve/served_models.cpp
+//  30760    serve/served_request.cpp
+//  30828    gateway/catalogue.cpp
+//  31241    gateway/catalogue_chunks.cpp
+//  31529    gateway/catalogue_delivery.cpp
+//  31681    gateway/catalogue_entries.cpp
+//  31910    gateway/catalogue_failures.cpp
+//  32191    gateway/catalogue_framing.cpp
+//  32375    gateway/catalogue_tool_calls.cpp
+//  32574    gateway/chat_script.cpp
+//  32723    gateway/gateway.cpp
+//  33013    gateway/mishaps.cpp
+//  33351    gateway/options.cpp
+//  33504    gateway/sweep.cpp
+//  33905    document/scenario_files.cpp
+//  34043    document/script_document.cpp
+//  34433    document/script_faults.cpp
+//  34719    document/script_files.cpp
+//  34863    document/script_gateway.cpp
+//  35166    document/script_matchers.cpp
+//  35458    document/script_objects.cpp
+//  35618    document/script_reader.cpp
+//  36066    document/script_references.cpp
+//  36382    document/script_replies.cpp
+//  36766    document/script_schema.cpp
+//  36893    document/script_sections.cpp
+//  37435    document/script_values.cpp
+//  37823  Adapters
+//  37840    adapters/catch2.hpp
+//  37994    adapters/doctest.hpp
+//  38154    adapters/gtest.hpp

@@ -24,10 +24,10 @@ void match(ScriptReader& reader, const ScriptNode& node, void* target) {
 /// Combines the matchers with `&&` or `||`.
 template <class M>
 M joined(const std::vector<M>& matchers, bool by_or = false) {
-  M whole = matchers.front();
+  M result = matchers.front();
   for (std::size_t index = 1; index < matchers.size(); ++index)
-    whole = by_or ? whole || matchers[index] : whole && matchers[index];
-  return whole;
+    result = by_or ? result || matchers[index] : result && matchers[index];
+  return result;
 }
 
 template <class M>

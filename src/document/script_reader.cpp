@@ -119,10 +119,10 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
-  for (std::size_t told = 0; told < known.size(); ++told) {
-    const std::string one = text::printable(known[told], room);
+  for (std::size_t listed = 0; listed < known.size(); ++listed) {
+    const std::string one = text::printable(known[listed], room);
     if (all.size() + one.size() > room) {
-      const std::string others = text::counted(known.size() - told, "other");
+      const std::string others = text::counted(known.size() - listed, "other");
       return all + (all.empty() ? "; known: " : " and ") + others;
     }
     all += (all.empty() ? "; known: " : ", ") + one;
@@ -372,7 +372,7 @@ void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
   // Keep one problem more than reports show, so that they can say that there are more.
-  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
+  if (++reported_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
 void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {

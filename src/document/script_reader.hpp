@@ -176,7 +176,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // noted mistakes with a message
+  std::size_t reported_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
