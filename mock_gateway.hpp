@@ -752,8 +752,8 @@ Matcher turns_are(Range count);
 Matcher messages_are(Range count);
 /// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
-/// matches.
+/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
+/// call is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
@@ -3650,10 +3650,10 @@ struct ChaosPlan;
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
-/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
-/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
-/// its headers. Each rule counts occurrences of the requests it matches. The first 65,536 different requests have a
-/// counter each. Later ones share counters, so their counts may depend on the order of requests.
+/// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
+/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
+/// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {
  public:
   /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Has no effect on
@@ -7296,8 +7296,8 @@ class ForcedFailures {
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
-// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
-// row's kind. The row also gives its key in scripts.
+// A matcher of a request field consists of a row of a table and a public function with the row's name. The row's kind
+// determines the function's parameter. The row's name is also the key in scripts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -20383,15 +20383,15 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, c
   const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
   if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
-  std::optional<bool> whole = is_all;
+  std::optional<bool> holds = is_all;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched =
         explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
-    if (matched == !is_all) whole = matched;
-    if (!matched && whole == is_all) whole = std::nullopt;
+    if (matched == !is_all) holds = matched;
+    if (!matched && holds == is_all) holds = std::nullopt;
   }
-  if (has_heading) conditions[heading].holds = whole;
-  return whole;
+  if (has_heading) conditions[heading].holds = holds;
+  return holds;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,

@@ -12,8 +12,8 @@
 #include "../request/chat_request.hpp"
 #include "matcher.hpp"
 
-// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
-// row's kind. The row also gives its key in scripts.
+// A matcher of a request field consists of a row of a table and a public function with the row's name. The row's kind
+// determines the function's parameter. The row's name is also the key in scripts.
 
 namespace mock_gateway::detail {
 

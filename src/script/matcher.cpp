@@ -189,15 +189,15 @@ std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
   const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
   if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
-  std::optional<bool> whole = is_all;
+  std::optional<bool> holds = is_all;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched =
         explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
-    if (matched == !is_all) whole = matched;
-    if (!matched && whole == is_all) whole = std::nullopt;
+    if (matched == !is_all) holds = matched;
+    if (!matched && holds == is_all) holds = std::nullopt;
   }
-  if (has_heading) conditions[heading].holds = whole;
-  return whole;
+  if (has_heading) conditions[heading].holds = holds;
+  return holds;
 }
 
 std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
