@@ -169,7 +169,7 @@ std::shared_ptr<T> share(Arguments&&... arguments) {
 template <class T>
 class Shared {
  public:
-  Shared() = default;  // as if moved from
+  Shared() = default;  // the same state as after a move
   explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
@@ -268,7 +268,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
+/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -289,8 +289,8 @@ struct GatewayState;
 }  // namespace detail
 
 /// An OpenAI-compatible model gateway in this process. It listens when the constructor returns and is stopped when the
-/// destructor returns, even with open clients; that takes up to 50 ms for several hundred connections, and 0.06 ms for
-/// each further one. Any number can exist at the same time.
+/// destructor returns, even with open clients. Stopping takes up to 50 ms for several hundred connections, and 0.06 ms
+/// for each further one. Any number of gateways can exist at the same time.
 ///
 /// All functions are thread-safe. The handles they return may outlive the gateway. A moved-from gateway throws
 /// GatewayError; it may be destroyed and assigned to.
@@ -306,9 +306,9 @@ class Gateway {
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-  /// Stops, then reports the problems of verify() that have not been read: with an adapter, as a failed check of the
-  /// running test at the line that made the gateway; otherwise on stderr, and aborts the program. During stack
-  /// unwinding it only prints them. Options::verify_on_destruction(false) turns this off.
+  /// Stops, then reports problems of verify() that the test has not read. With an adapter, they fail the running test
+  /// at the line that made the gateway. Otherwise they are printed on stderr and the program aborts. During stack
+  /// unwinding they are only printed. Options::verify_on_destruction(false) turns the report off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
   /// Stops the previous gateway, as the destructor does.
@@ -345,8 +345,8 @@ class Gateway {
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
   /// SweepStep::reached tells whether a step reached its place; verify() does not report that, but everything else.
-  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. begin(), size() and the
-  /// loop throw it if no request of the unbroken run got the reply, if two consecutive steps make no request, and if a
+  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. So do begin(), size()
+  /// and the loop if no request of the unbroken run got the reply, if two consecutive steps make no request, or if a
   /// chaos rule strikes a step. They let exceptions of the callable pass.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
@@ -371,9 +371,9 @@ class Gateway {
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
 
-  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first in the queue waits
-  /// for a connection at its moment (ConnectionFault::Moment): when accepted, at the next request after a first one, or
-  /// at any request; open connections count. verify() reports a fault that found no connection.
+  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first fault in the queue
+  /// waits for a connection, new or open, at its moment (ConnectionFault::Moment): when accepted, at the next request
+  /// after a first one, or at any request. verify() reports a fault that found no connection.
   /// Journal::connection_hits lists the connections struck.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
@@ -752,8 +752,8 @@ Matcher turns_are(Range count);
 Matcher messages_are(Range count);
 /// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
-/// matches.
+/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
+/// call is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
@@ -1421,8 +1421,8 @@ class InstantClock : public Clock {
 
 /// Time that only the test moves.
 /// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
-/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
-/// gateway that uses the clock reports an expired guard, also of sleep_for.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
+/// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
@@ -1437,10 +1437,10 @@ class ManualClock : public Clock {
   /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
-  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
-  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
-  /// advance; it does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
+  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
+  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
+  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
@@ -1467,8 +1467,8 @@ class Gate {
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
   /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
-  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
-  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
+  /// earlier. An exchange at the gate may still have bytes in the gateway's kernel: they stay there while the client's
+  /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Releases one exchange: the one held longest, or else the next to arrive.
@@ -3121,8 +3121,8 @@ class Options {
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
-  /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
+  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
   /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
@@ -3181,11 +3181,11 @@ class Options {
   /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
   /// Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
+  /// Sets the total real time for a request's head, counted from its first byte. A later request gets 408, and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
-  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
+  /// Sets the total real time for a request's body from the end of its head. Each 10 KiB received add 1 s. After that
+  /// time, the request gets 408, and its connection is closed. No limit under slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -3651,10 +3651,10 @@ struct ChaosPlan;
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
-/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
-/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
-/// its headers. Each rule counts occurrences of the requests it matches. The first 65,536 different requests have a
-/// counter each. Later ones share counters, so their counts may depend on the order of requests.
+/// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
+/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
+/// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {
  public:
   /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Has no effect on
@@ -3756,9 +3756,9 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
-/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
-/// step takes 1 to 2 ms of real time.
+/// A sweep without faults: each step sends the whole reply in two writes (Reply::split_write). The first step divides
+/// it after byte 1 of all bytes, including the head, the next after byte 2, and so on. A parser with the same result
+/// each time does not depend on complete pieces. A step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
 /// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
@@ -4052,9 +4052,9 @@ class Mishap {
   /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
-  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
-  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
-  /// the last one mounted.
+  /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
+  /// clock, `abandoned-wait` also waits 1.3 s for a retry. Throws GatewayError unless this turn was the last one
+  /// mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -4106,7 +4106,7 @@ Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Custom scenarios: a folder of scripts, each with a "scenario" section about what the script does to a client and
+/// Custom scenarios: a folder of scripts. The "scenario" section of each script describes what it does to a client and
 /// what a good client does. docs/catalogue.md has an example. A value: cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
@@ -4166,7 +4166,7 @@ struct ScriptProblem {
   std::size_t column = 0;
   /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// The mistake and the correction.
+  /// What is wrong, and how to correct it.
   std::string message;
   /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
   /// of "secret" and "api_key" are replaced by asterisks.
@@ -4178,7 +4178,7 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
   /// Keeps the first 20 problems; what() tells whether there are more.
@@ -4246,9 +4246,9 @@ class ScriptDocument {
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
   /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
-  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
-  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
-  /// mounted.
+  /// Throws GatewayError if a key's secret belongs to a key with another name, or its name to a key with another
+  /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
+  /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
   /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
   /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
@@ -4263,9 +4263,8 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
-  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
-  /// failure.
+  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
+  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
@@ -4383,7 +4382,7 @@ struct TestNotes {
   SourceLocation where;
 };
 
-/// A gateway, which may outlive tests. Called on the thread that runs the tests.
+/// A gateway as a source of notes. It may outlive tests. The thread that runs the tests calls its functions.
 class NoteSource {
  public:
   NoteSource() = default;
@@ -4524,7 +4523,7 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 /// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
+/// The length of the incomplete character, at most 3 bytes, at the start; 0 if there is none. Not for complete ones.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
@@ -4640,7 +4639,7 @@ struct JsonDuplicate {
 
 /// The position of a value in its text, as byte offsets. The text of a number includes all its digits.
 struct JsonPlace {
-  /// JSON pointer (RFC 6901). If places have the same pointer, the last counts.
+  /// JSON pointer (RFC 6901). Duplicate keys give several places with the same pointer; the last one counts.
   std::string pointer;
   /// The offset of the member's key, or of the value if it is not a member.
   std::size_t key;
@@ -4689,7 +4688,7 @@ struct Unsupported {
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
+  /// earn() adds steps, up to `most` in all. Setting `stopped` ends the work. It may be null, or must outlive this.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4885,7 +4884,7 @@ struct Access {
   }
 };
 
-/// Returns a copy of `value` with one member set to `to`, for setters. The member may be in the value's hidden data.
+/// Returns a copy of `value` with one member set to `to`. For setters; also works for members of the private data.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;
@@ -4937,9 +4936,9 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
+  /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// Real time passed since that moment; 0 on other clocks.
+  /// On the real clock, the time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -5034,17 +5033,17 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // empty after the acknowledgement
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // the gate's round on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
 /// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
+/// Counts the arrival of an exchange that the gate does not hold. It uses no release(), and its delivery is ignored.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.
@@ -5109,14 +5108,14 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
+/// Counts the test's changes to stubs and other settings that affect answers, in total and per key. Thread-safe.
 class ChangeCount {
  public:
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
+  /// Counts a change that affects requests with this key (its id or description). An empty `key` means every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {
@@ -5157,7 +5156,7 @@ namespace process {
 /// An id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
 class KeptSigpipe {
  public:
   KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
@@ -5218,7 +5217,7 @@ class HeapOptional {
 
 // ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
 
-// Lets a thread hand over its duties before it blocks.
+// Passes a thread's duties to another thread before the first one blocks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -5925,11 +5924,11 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member; null if it is missing, or null where null counts as absent.
+  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
-  /// A hint on how to accept a message that this disabled switch of the acceptance refuses.
+  /// Returns a hint for errors: which switch of the acceptance would accept the message.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
   /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
@@ -6249,7 +6248,7 @@ struct StreamEvent {
   bool raw = false;
   /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it is sent, on the pace's time scale; empty: as the pace says.
+  /// When it is sent, on the pace's time scale. Empty: the pace decides.
   std::optional<Duration> at = {};
 };
 
@@ -6343,8 +6342,8 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
-  /// bytes, because compact JSON has hardly any white space.
+  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
+  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
@@ -6486,8 +6485,8 @@ Json read_own(const std::string& json);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
-/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// The events of a completion without `[DONE]`. First come the deltas, one per choice in turn. Then come the finish
+/// chunks in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
 /// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
@@ -6503,7 +6502,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -6522,13 +6521,13 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
-  bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
+  bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
 
@@ -6536,7 +6535,7 @@ class CompletionEvents final : public EventSource {
   std::string head_;  // up to and including `"choices":[`
   std::string rest_;  // after a delta without logprobs
   std::string tail_;  // after the choice's object
-  // Around the string in a delta.
+  // The JSON before and after the string in a delta.
   std::string_view thinking_open_;
   std::string_view text_close_;
 };
@@ -6623,10 +6622,10 @@ const Json* item_of(const Json& schema, std::size_t index);
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
-  unsigned types = all_bits;                                         // allowed by its own `type`
-  unsigned hinted_types = 0;                                         // that its other keywords apply to
+  unsigned types = all_bits;                                         // the types that its own `type` allows
+  unsigned hinted_types = 0;                                         // the types that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;                                            // number of values being made that it applies to
+  std::size_t active = 0;  // how many values that are being generated it applies to
 };
 
 /// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
@@ -6767,14 +6766,14 @@ struct TextMatcherNode {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Only for leaves.
+  /// Whether the request matches. Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// Returns the actual value of a leaf for reports, without calling the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
   std::optional<TextMatcher> text;
@@ -6790,9 +6789,9 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// Of all, any and negation.
+  /// The parts of the kinds all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test that a leaf restricts requests to; empty for other leaves.
+  /// For key_is and header_is, the scope of the test that the stub belongs to; otherwise empty.
   std::optional<RequestScope> scope;
 };
 
@@ -6807,8 +6806,8 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
-// user would compile lambdas and std::function again.
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
+// data. Lambdas in std::function would make every including file slower to compile.
 
 namespace matchers {
 
@@ -6854,7 +6853,7 @@ struct ReplyStep {
   /// At most one of the two is set.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
-  bool asks = false;  // then both are null
+  bool asks = false;  // if true, `reply` and `function` are null
 };
 
 struct MachineState {
@@ -6899,7 +6898,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// Includes requests not yet in the journal.
+  /// The number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -6907,7 +6906,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// 0 if none.
+  /// The id of the first answered exchange; 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -6952,16 +6951,16 @@ namespace scripts {
 struct ComesBefore {
   bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
 
 }  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
-/// `call` counts from 0; the last step repeats. There is at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -6994,8 +6993,8 @@ class Script {
     StubPlan plan;
   };
   /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
-  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
-  /// place.
+  /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
+  /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
@@ -7043,7 +7042,7 @@ class Script {
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // whether some belong to one test
+    bool isolated = false;  // whether some stubs belong to a single test
 
     void add(std::shared_ptr<StubState> stub);
   };
@@ -7053,7 +7052,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the matchers from `from` on match; for a forecast, whether they are known to match.
+  /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -7061,7 +7060,7 @@ class Script {
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request took it first.
+      /// The stub is removed, exhausted or in another state, perhaps because of a concurrent request.
       missed,
       /// The default reply is due but cannot be made.
       unanswerable,
@@ -7077,7 +7076,7 @@ class Script {
   mutable std::mutex mutex_;
   // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // with unmet expectations
+  Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
@@ -7123,7 +7122,7 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
 
 /// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time" without conditions.
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7172,7 +7171,7 @@ class ChaosRules {
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
@@ -7234,13 +7233,13 @@ class ConnectionFaults {
   /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
   /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Oldest first.
+  /// Returns the queued faults, oldest first.
   std::vector<Queued> left() const;
   std::vector<Queued> every() const;
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend` tells whether it may be given back.
+  /// `lend` tells whether the caller may return the fault by give_back().
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 
@@ -7268,14 +7267,14 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Only those queued for exactly this scope.
+  /// Removes the failures of exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  /// Takes the first failure with this scope. For an operation, also considers failures for every request.
   std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
-    /// Empty: until cleared.
+    /// The remaining requests; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
@@ -7297,8 +7296,8 @@ class ForcedFailures {
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
-// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
-// row's kind. The row also gives its key in scripts.
+// A matcher of a request field consists of a row of a table and a public function with the row's name. The row's kind
+// determines the function's parameter. The row's name is also the key in scripts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -7325,7 +7324,7 @@ struct FieldValue {
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
 };
 
-/// With static lifetime.
+/// A list of words with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
@@ -7347,17 +7346,17 @@ struct RequestField {
   const char* pointer;
   FieldValue value;
   const char* help;
-  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: "is" after the names in the pointer.
   const char* says = nullptr;
-  /// The value of a request in reports. Null: the sent value as JSON.
+  /// Formats the request's value for reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Empty: any.
+  /// The words that the field can have. Empty: any.
   FieldWords words = {};
 
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
+  /// Matches this word, or a list that contains it. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 
@@ -7374,8 +7373,8 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
-/// by its own matchers instead of comparing all pairs.
+/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// not all pairs of stubs are compared.
 class HidingStubs {
  public:
   /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
@@ -7390,12 +7389,12 @@ class HidingStubs {
   struct Node {
     std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
-    /// Each with a higher priority than the previous one.
+    /// The stubs at this node that can hide others. Each has a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
+  /// Lowers `found` to the first stub that needs the terms on the path to `node` and only others from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
   void insert(const std::vector<Term>& terms, int priority);
@@ -7442,7 +7441,7 @@ enum class Extent { whole, part };
 
 struct Difference {
   std::string pointer;
-  /// Null if missing.
+  /// Null if the member is missing.
   const Json* expected;
   const Json* actual;
 };
@@ -10349,16 +10348,16 @@ enum Trait : unsigned {
   /// A good client may report an error.
   error_too = 1,
   only_error = 2,
-  /// Only an error, without text.
+  /// A good client reports an error and shows no text.
   no_answer = only_error | 4,
-  /// An error, or the finish_reason, which reveals the problem.
+  /// A good client reports an error, or passes on the finish_reason that reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   endless = 64,
-  /// It happens in the second call on a reused connection.
+  /// The problem occurs in the second call on a reused connection.
   second_call = 128,
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
@@ -10388,7 +10387,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
+/// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -10443,17 +10442,17 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls of the answer, which replace the text. For text as well, put Says after them in the row.
+  /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// The argument of those functions below that take one.
+  /// The argument for row functions that take a `const char*`.
   constexpr void set(const char* value) { given = value; }
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
-  /// The stream's chunks, or a change to the usual ones.
+  /// The stream's chunks, or a function that changes the usual chunks.
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
@@ -10508,26 +10507,26 @@ class ScenarioOfFile {
 
 struct ScenarioData {
   ScenarioDescription said;
-  /// A row of the catalogue or a file; the other one is null.
+  /// A row of the catalogue or a scenario from a file; the unused pointer is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// The rows must outlive the scenarios; sorted by name.
+/// Adds the scenarios of a group, sorted by name. The rows must outlive them.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// The only place that parses text of the catalogue.
+/// Parses JSON text of the catalogue.
 Json parse(const std::string& text);
 std::string json_string(std::string_view value);
-/// `part` must exist.
+/// Replaces `part`, which must occur in the text.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string event_of(const std::string& json);
-/// `finish_reason` is JSON.
+/// Returns a chunk. `finish_reason` is JSON text.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
@@ -10546,7 +10545,7 @@ std::string usual_events();
 
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 std::string message_saying(std::string_view text);
-/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// `finish_reason` is JSON text. `in_choice` and `in_body` are JSON members; each begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 std::string usual_body();
@@ -10559,11 +10558,11 @@ void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the first two-byte character of the usual answer.
+/// A trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
 /// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
@@ -10572,9 +10571,9 @@ std::vector<wire::ToolCall> two_weather_calls();
 
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 std::string head_of(const std::string& index, const std::string& id);
-/// Without a name, only the arguments.
+/// Returns the members of a call's `function`. An empty name is omitted.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// The members before the function end with a comma.
+/// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
@@ -10686,11 +10685,11 @@ struct ScriptNode {
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null if there is no such key.
+  /// Returns the value of the key; null if it is missing.
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
+  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10698,7 +10697,7 @@ struct ScriptNode {
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong instead of its value.
+  /// Whether the mistake is the key, not its value.
   bool key = false;
 };
 
@@ -10716,8 +10715,8 @@ struct ScriptTable;
 struct ScriptType {
   /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
-  /// only "$rows".
+  /// Its JSON Schema as JSON text. In it, "$rows" is replaced by the schema of an object with the table's keys, and
+  /// "$names" by the list of names. Null means "$rows".
   const char* schema;
   /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
@@ -10729,7 +10728,7 @@ struct ScriptRow {
   const char* name;
   ScriptType (*type)();
   const char* text;
-  /// Applies the value to the table's target; null: the reader of the object does.
+  /// Applies the value to the target of read_object(). Null: the caller of read_object() applies it.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
@@ -10752,12 +10751,12 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// The table of keys allowed in addition, which another reader applies. Null: none.
+  /// A table of further allowed keys, which another reader applies; null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// From either table, or null.
+  /// Returns the row of the key in this table or `beside`; null without one.
   const ScriptRow* find(const std::string& key) const;
-  /// From both tables.
+  /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -10768,7 +10767,7 @@ struct ScriptSource {
   std::map<std::string, JsonPlace> places;  // by pointer
 
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// The line is shown without secrets.
+  /// Adds position and source line to the problem, without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
@@ -10816,14 +10815,14 @@ class ScriptReader {
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// The same, but also throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// Throws ScriptMistake if more mistakes than these were noted.
+  /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
     if (noted_ > noted) throw ScriptMistake();
   }
-  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
+  /// Reads each element, and notes the mistakes in it. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Notes a ScriptMistake or GatewayError.
+  /// Calls `read`. If it throws ScriptMistake or GatewayError, notes that as a mistake.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -10834,7 +10833,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // noted mistakes with a message
+  std::size_t reported_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -10855,11 +10854,11 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Null if there is none. Throws ScriptMistake if there are two.
+/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
-/// Throws ScriptMistake if there are none or two.
+/// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object without other keys.
+/// Like only_key(), for an object that must have no other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
@@ -10915,13 +10914,13 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request; the last one repeats. Never empty.
+  /// The replies in order: each answers one request, and the last one repeats. Never empty.
   std::vector<HttpReply> replies;
 };
 
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // in the plan
+  std::size_t first_stub;  // index of its first stub in the plan
   std::vector<ScriptReference> references;
   std::vector<MachineState> states;  // from its section "states"
 };
@@ -10937,22 +10936,22 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// From the last document with a scenario. Without a name, no document has one.
+  /// The scenario of the last document that has one. Its name is empty if no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
+  /// The sections' JSON by name, to mount only changed ones again. Excludes "stubs" and "gateway".
   std::map<std::string, std::string> sections;
-  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
+  /// Only used while reading. `taken` has pairs that must be unique: ("name" or "secret", its value), (method, path).
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces the client's refusals for any request.
+  /// Whether one of the documents is a bundle. A bundle repeats refusals of the client for any request.
   bool has_bundle = false;
 };
 
 /// The state of a mounted script; the code is in `script_document.cpp`.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Held while a document that shares these gates is read, so that two documents never make two gates with one name.
   /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
@@ -11111,7 +11110,7 @@ ScriptType base64();
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
+// These functions throw ScriptMistake for a value of another type, and pass on GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -11156,7 +11155,7 @@ namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
 void require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
+/// The maximum length of names of stubs, keys, tests, gates, state machines and states. Reports and logs repeat names.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string name_length_error(const std::string& name);
@@ -11166,7 +11165,7 @@ const std::string& name_of(const ScriptNode& node);
 const std::string& key_name(const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+/// Returns the body of an answer from its key `kind`: "json", "body" or "base64". Empty if `kind` is null.
 std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
@@ -11174,7 +11173,7 @@ const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
-/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+/// Adds the header fields in `fields` to a reply. They replace the reply's fields with the same name.
 template <class T>
 T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   wire::Headers seen;
@@ -11185,7 +11184,7 @@ T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   return reply;
 }
 
-/// `apply_each<&add_key>`, for the elements of a list.
+/// Applies each element of a list: `apply_each<&add_key>`.
 template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
 void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, Apply, target);
@@ -11270,7 +11269,7 @@ MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
   const std::tm time = civil_time(moment);
-  char text[128];  // not by strftime, whose names depend on the locale
+  char text[128];  // strftime would depend on the locale
   std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT",
                 weekdays[static_cast<std::size_t>(time.tm_wday)].data(), time.tm_mday,
                 months[static_cast<std::size_t>(time.tm_mon)].data(), time.tm_year + 1900, time.tm_hour, time.tm_min,
@@ -11388,7 +11387,7 @@ class ManualClockState final : public ClockState {
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // its exchange keeps running
+      wait.fired_ = true;  // without a pause: the exchange counts as running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -11479,12 +11478,13 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
+  /// Explains that a client may compare Retry-After's date with the machine's clock. Empty if it may safely do so.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    const Duration apart = machine - now_;
-    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    const Duration difference = machine - now_;
+    if (!date_ || *date_ <= now_ || (difference <= std::chrono::seconds{1} && difference >= std::chrono::seconds{-1}))
+      return "";
     return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
            " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
@@ -11511,12 +11511,12 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
-    Timeline* exchange = nullptr;  // in which it sleeps; null: in a client
+    Timeline* exchange = nullptr;  // whose test function sleeps; null: a client sleeps
   };
   struct Entry {
     std::string name;
-    ClockWait* wait;                   // of an exchange, or null
-    std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
+    ClockWait* wait;                   // for an exchange's wait; otherwise null
+    std::shared_ptr<Sleeper> sleeper;  // for a call of sleep_for; otherwise null
   };
 
   void settle_locked(Timeline& timeline) {
@@ -11533,9 +11533,9 @@ class ManualClockState final : public ClockState {
 
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
-    constexpr std::size_t most_told = 1000;
+    constexpr std::size_t most_returned = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
+    // A test function that advances keeps its exchange running until it returns, so such exchanges are not waited for.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -11552,7 +11552,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
-        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
+        if (fired.size() < most_returned) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
@@ -11568,7 +11568,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this time triggers comes before the next deadline, to keep the order.
+      // Waits until the exchanges woken at this deadline are idle, so that the next deadline comes after their actions.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -11586,9 +11586,9 @@ class ManualClockState final : public ClockState {
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
   std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
-  std::size_t advancing_ = 0;    // those of them inside run_until
+  std::size_t advancing_ = 0;    // running exchanges whose test functions are in run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After with a date
+  std::optional<TimePoint> date_;  // the last date sent in Retry-After
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -11856,17 +11856,17 @@ MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
 }
 
 MOCK_GATEWAY_INLINE Duration Acknowledgement::recheck_in() const {
-  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
+  // Most acknowledgements arrive at once, some after tens of milliseconds, the rest when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
+  // Limits all polling to 5% of a processor: with many waits, intervals are longer and more waits share a moment.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
-  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration slot = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
   const Duration now = std::chrono::steady_clock::now().time_since_epoch();
-  return step + (together - (now + step) % together);
+  return step + (slot - (now + step) % slot);
 }
 
 MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
@@ -11951,9 +11951,9 @@ class Reader {
  private:
   struct Frame {
     bool object;
-    std::size_t values;  // where its values begin
-    std::size_t keys;    // where its keys begin
-    std::size_t place;   // its own place
+    std::size_t values;  // index of its first value in values_
+    std::size_t keys;    // index of its first key in keys_
+    std::size_t place;   // its index in JsonReadOptions::places
   };
 
   /// The next character; NUL at the end.
@@ -12111,7 +12111,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
+  /// Closes finished containers. Returns whether a value follows. If it is an object's member, also reads its key.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -12160,7 +12160,7 @@ class Reader {
     return true;
   }
 
-  /// Moves the last value of equal keys to the first; the other values become discarded ones.
+  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12189,7 +12189,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value as a JSON pointer, or as messages write it.
+  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -12273,7 +12273,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
+// A set of code points is a list of alternating begins and ends of ranges. Without a last end, its range is unbounded.
 
 MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -12336,7 +12336,7 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
+  /// Inserts a state before the block at `place`, or at the end. The state leads to the one after it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
@@ -12560,7 +12560,7 @@ class Parser {
   Pattern made_;
 };
 
-/// Runs a pattern's automaton, with all states at once.
+/// Runs a pattern's automaton: follows all possible states in parallel instead of backtracking.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
@@ -12586,8 +12586,8 @@ class Run {
     }
   }
 
-  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
-  /// `text`: the subject of lookaheads at `offset`; null: they pass.
+  /// Replaces states by those reachable without a character that read one. Returns whether the accepting state is
+  /// reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
@@ -12757,7 +12757,7 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteList {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // for the running test, by one of the adapter's listeners
+  bool taken = false;  // whether an adapter's listener has already taken the running test's notes
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
@@ -15294,7 +15294,7 @@ MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected
 
 MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
+  if (actual.is_string() || actual.is_number()) {  // the message shows only the value, because its type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }
@@ -15477,7 +15477,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
-  // The service sends these instead of content, and clients send them back.
+  // The profile's service sends these members instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -15727,7 +15727,7 @@ MOCK_GATEWAY_INLINE void Reader::read_all(bool skips_invalid) {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
       if (!skips_invalid) throw;
-      fields_[field] = nullptr;  // as if absent
+      fields_[field] = nullptr;  // treat the field as absent
     }
   }
 }
@@ -15762,7 +15762,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
 
 MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's text.
+    // The message is OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
@@ -16995,7 +16995,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-/// JSON text, for values that may not be UTF-8.
+/// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
@@ -17003,7 +17003,7 @@ MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
+/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -17118,7 +17118,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
                                  tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
+  // Only messages with tool calls or a refusal may have no content. Other messages have at least an empty text.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {
@@ -17405,7 +17405,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   }
   position -= choice.refusal.deltas();
   if (position >= call_deltas_[index].size()) {
-    --positions_[index];  // nothing was sent
+    --positions_[index];  // no delta was sent: the next turn starts here again
     return false;
   }
   const CallDelta& delta = call_deltas_[index][position];
@@ -17567,7 +17567,7 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
   out += "}}";
 }
 
-/// A generated logprob; the argument is in ten-thousandths below 0.
+/// Formats a generated logprob: `-below_zero / 10000`.
 MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -17586,7 +17586,7 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
   out += ']';
 }
 
-/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
+/// Appends a token's logprobs, scripted or generated. Generated ones have the token first, then less likely words.
 MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -17672,7 +17672,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas always have the key
+    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -17717,12 +17717,12 @@ class SchemaTexts {
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
-    if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
+    if (!made.empty() && budget_.spent() + 2 * most_steps_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
     try {
       made.push_back(schema::instance_of(schema, random, budget_));
-      dearest_ = std::max(dearest_, budget_.spent() - before);
+      most_steps_ = std::max(most_steps_, budget_.spent() - before);
       return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
@@ -17732,8 +17732,8 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, std::vector<std::string>> made_;  // by place
-  std::size_t dearest_ = 0;                               // steps of the most expensive instance
+  std::map<std::string, std::vector<std::string>> made_;  // instances by the schema's place
+  std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
 /// A tool's parameters, restricted to objects, because arguments are always one.
@@ -17816,7 +17816,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that the following data is unambiguous.
+/// Adds the number of the bytes or parts that follow, so that different data cannot give the same input to the hash.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   return fingerprint(std::to_string(count) + ':', basis);
 }
@@ -17912,10 +17912,10 @@ MOCK_GATEWAY_INLINE std::set<std::string> words_of(const EmbeddingInput& input) 
   return words;
 }
 
-/// Nine decimals, so that each number reads the same from text and from single precision.
+/// Nine decimals: enough for single-precision numbers to be the same in JSON and in base64.
 constexpr double decimals = 1e9;
 
-/// Without an exponent; from -1 to 1.
+/// Appends a number from -1 to 1, without an exponent.
 MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
   const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1
@@ -18017,7 +18017,7 @@ MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
+// The second pattern of each row omits unusual values and those that validators disagree on, such as leap days.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -18126,7 +18126,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod adds to a pattern, which suffices.
+/// Formats that zod writes next to a pattern. The pattern is checked, so the format need not be.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -18239,7 +18239,7 @@ MOCK_GATEWAY_INLINE const Json* item_of(const Json& schema, std::size_t index) {
 
 MOCK_GATEWAY_INLINE Checker::Checker(const Json& root, Budget& budget) : root_(root), budget_(budget) {
   intern(root, "");
-  for (std::size_t index = 0; index < found_.size(); ++index) {  // found_ grows meanwhile
+  for (std::size_t index = 0; index < found_.size(); ++index) {  // read() appends to found_
     const Json& schema = *found_[index];
     for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
       read(schema, item.key(), *item);
@@ -18467,14 +18467,14 @@ namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
 inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals before giving up
+inline constexpr std::size_t max_proposals = 60;  // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
-inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
+inline constexpr std::size_t generous_values = 500;  // after this many values, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from this depth on, recursion ends where possible
 
 /// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas it is made for
+  Parts roots;    // the subschemas that the value must satisfy
   Parts parts;    // all that apply: the roots, their references, the chosen alternatives
   Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
@@ -18621,7 +18621,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual kinds, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -18696,7 +18696,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
+  /// Proposes a text of at least `least` bytes: for an even `draw` a match of one pattern, otherwise matches of all.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -18737,7 +18737,7 @@ class Maker {
     const bool unique = !demand.all("uniqueItems").empty();
     std::set<std::string> taken;  // in canonical form
     Json made = Json::array();
-    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < max_proposals + size; ++attempt) {
       Parts parts;
       for (const Json* part : demand.parts) {
         if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
@@ -18786,7 +18786,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // undeclared ones
+    for (const std::string& name : required) {  // required names without a subschema in `properties`
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -18794,14 +18794,14 @@ class Maker {
       const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < max_proposals + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
       if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties in turn.
+  /// Invents a property name: for patternProperties in even rounds, for additionalProperties in odd ones.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {
@@ -18941,7 +18941,7 @@ MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_
 }  // namespace tokens
 
 MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // the token that contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -19017,7 +19017,7 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
 MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token that contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
@@ -19091,7 +19091,7 @@ MOCK_GATEWAY_INLINE std::string word(Random& random) {
 }
 
 MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
-  constexpr std::uint64_t shortest = 4;  // words per sentence, so that two of them are still sentences
+  constexpr std::uint64_t shortest = 4;  // the least words of a sentence
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
   std::string text;
@@ -19181,7 +19181,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // Throws if the fault fits no reply: it then does not fit a completion either.
+  // Throws if the fault does not fit a completion: then it fits no reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -19429,7 +19429,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest applies if two fit: a request on a reused connection has reached two moments.
+  // A request on a reused connection has reached two moments, so two faults may fit. The newest one applies.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -19480,7 +19480,7 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// Around a difference: the common part before it, and the total length shown of each text.
+/// What an excerpt shows: at most this much of the common text before the difference, and this much of a text in all.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
@@ -19514,7 +19514,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // The longer text has a byte at `same`.
+  // `same` may be the end of the shorter text, so use the longer one.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -19587,7 +19587,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// As sent: the parsed request does not distinguish a default from a sent value.
+/// Formats the value in the body. The parsed request does not tell a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -19937,7 +19937,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Empty if it is not for a key.
+/// Returns the key's id if the scope is a key; otherwise empty.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -20009,7 +20009,7 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with equal texts match the same requests.
+/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
 class Identity {
  public:
   std::string text;
@@ -20124,7 +20124,7 @@ MOCK_GATEWAY_INLINE void HidingStubs::insert(const std::vector<Term>& terms, int
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Exact even beyond the precision of a double.
+/// Whether both numbers are equal. Exact even for integers that a double cannot represent.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -20149,7 +20149,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// Either member may be missing.
+/// Returns the first difference between two members with this name; null: the member is missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -20338,7 +20338,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have parentheses already.
+  // The texts of these kinds have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -20374,7 +20374,7 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// Of "all of" or "any of" several conditions.
+/// Appends the report about a node of kind `all` or `any`.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
                                   const FunctionResults& function_results, std::size_t depth,
                                   std::vector<NearMiss::Condition>& conditions) {
@@ -20383,15 +20383,15 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, c
   const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
   if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
-  std::optional<bool> whole = is_all;
+  std::optional<bool> holds = is_all;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched =
         explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
-    if (matched == !is_all) whole = matched;
-    if (!matched && whole == is_all) whole = std::nullopt;
+    if (matched == !is_all) holds = matched;
+    if (!matched && holds == is_all) holds = std::nullopt;
   }
-  if (has_heading) conditions[heading].holds = whole;
-  return whole;
+  if (has_heading) conditions[heading].holds = holds;
+  return holds;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
@@ -20525,7 +20525,7 @@ MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const Cha
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The matching one, to report a negation; otherwise the last, which is the nearest.
+  // Shows the matching message, for the report of a negation. Without one, shows the last message.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -20543,7 +20543,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Negative positions count from the end. Null if there is none.
+/// Returns the message at the position; null if there is none. Negative positions count from the end.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -20579,7 +20579,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that the latest of several calls with an id counts.
+  // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -20641,7 +20641,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Returns a badly encoded value unchanged.
+/// Decodes a value of the query. Returns an invalid encoding unchanged.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -20996,12 +20996,12 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
+  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed a kept stub meanwhile. With a removed stub mounted, choose() would never end.
+    // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -21026,7 +21026,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in evaluation order.
+  // Append the other stubs and merge: both ranges are in evaluation order.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -21044,7 +21044,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
 }
 
 MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
-  // A helper function of the test mounts all its stubs on one line.
+  // Several stubs may have the same line, for example if a helper function of the test mounts them.
   for (const auto& stub : all)
     if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
   for (const auto& stub : all)
@@ -21101,7 +21101,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // Do not run the matchers of a stub that cannot answer: they may be slow, or count.
+    // Do not run the matchers of a stub that cannot answer: they may be slow or have side effects.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -21205,7 +21205,7 @@ MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // the others are freed after the lock
+  removed_.swap(kept);  // the others are freed after unlocking
 }
 
 MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -21217,7 +21217,7 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock, which objects held by the test's functions may take.
+  // Freed after unlocking, because destructors of the test's objects may need the lock.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -21236,7 +21236,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub occurs once for each request that it answered.
+    // `others` has a stub once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);
@@ -21280,7 +21280,7 @@ MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows the difference, unless the start itself is long.
+  // An excerpt from the start of the text shows the difference, unless the wanted start is long.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -21301,7 +21301,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Empty if that takes too many steps.
+/// Whether the pattern matches; empty if the search takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -30841,7 +30841,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// The same JSON in any format; nothing equals {}.
+/// Whether the arguments are the same JSON. Empty text equals `{}`.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -30854,7 +30854,7 @@ enum class Comparison { whole, less, other };
 
 /// Returns for each position in the text the length of its common prefix with `whole`.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: compares nothing twice.
+  // The Z algorithm, which takes linear time.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -30874,7 +30874,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text
   return lengths;
 }
 
-/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
+/// Whether the text consists of prefixes of the texts sent in up to `tries` tries.
 MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -30914,7 +30914,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
+/// Compares with the calls of up to `tries` tries. Only as many tries count as there are calls.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -30922,7 +30922,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// OpenAI's name for a reason of other servers, as many clients do.
+/// Translates a finish_reason of other servers into OpenAI's, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -31048,15 +31048,15 @@ MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { objec
 /// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names get no suggestions
-  constexpr std::size_t beyond = 1000;  // larger than any distance
+  constexpr std::size_t longest = 100;   // longer names get no suggestions
+  constexpr std::size_t penalty = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : penalty + distance, scenario.name());
   }
   std::vector<std::string> names;
   for (const auto& [distance, one] : candidates)
@@ -31158,7 +31158,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
 
 MOCK_GATEWAY_INLINE bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Until its end it is unknown whether it reaches its faults.
+  // Whether an exchange reaches its faults is only known after its end.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -31245,7 +31245,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// The additional members of every chunk of "unknown-fields", and of its body.
+/// The unknown members in every chunk, and in the plain body, of the scenario "unknown-fields".
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
@@ -31268,7 +31268,7 @@ MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
 }
 MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Replaces the role by these members; each ends with a comma.
+/// Replaces the role in the first chunk by these members; each ends with a comma.
 MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -31277,7 +31277,7 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
 }
 
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: two chunks with this member in their deltas.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
@@ -31916,7 +31916,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The code is JSON.
+/// Returns an error body. `code` is JSON text.
 MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -31956,7 +31956,7 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// The choices are JSON.
+/// Leaves one chunk, with these choices (JSON text).
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -32208,16 +32208,16 @@ MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& 
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// Without bytes: the end of the body.
+/// Returns an HTTP chunk; for empty `bytes` the last one, which ends the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// As an uncompressed Brotli stream (RFC 7932, section 9): a client that does not decode it finds no event and no JSON.
+/// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
+  // The stream begins with a bit for a window of 64 KiB. A block has one bit (not the last), two bits (the length has
   // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
@@ -32810,7 +32810,7 @@ class Gateway::Impl : public detail::NoteSource {
                     "forever. Destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives afterwards
+    server.reset();  // from here on, no request arrives
     report();
     // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
@@ -32850,7 +32850,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Not at all in a function called by the gateway.
+  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -32863,7 +32863,7 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange of earlier tests, whose notes are already handled
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };
@@ -33258,14 +33258,14 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // Errors are complete at once, so the client need not disconnect.
+  // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
+/// Whether the client retried while its call ran. The call began between the turn's mounting and the first request.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -33588,12 +33588,12 @@ namespace sweep {
 
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // body bytes before it
-  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  std::size_t offset = 0;         // the body bytes before this place
+  bool inside_event = false;      // in a stream, the place is then also inside an HTTP chunk
   bool event_follows = false;
 };
 
-/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
+/// Returns the positions at which to cut `bytes`: all, or only the middle and one inside each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -33702,9 +33702,9 @@ class SweepRun {
   bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // in bytes as the parser sees them
-  std::size_t first_split_ = 1;  // in bytes of the first write
-  std::size_t bytes_ = 1;        // in bytes of the whole answer
+  std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
+  std::size_t first_split_ = 1;  // the bytes before the first split
+  std::size_t bytes_ = 1;        // the bytes of the whole answer
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -33760,7 +33760,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
-  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
+  // The unbroken run gets more time, because all steps depend on it and the machine may pause.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -33794,11 +33794,11 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;
-    // Outside an HTTP chunk, both effects are the same.
+    // Outside an HTTP chunk, truncate and close_connection have the same effect.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has everything announced and need not look at the connection again.
+  // At the end, the client has all announced bytes and need not notice that the connection stays half open.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -33821,7 +33821,7 @@ MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // Draw one per interval: a fixed distance could hit the same effect each time.
+  // Draws a step from each interval: at a fixed distance, all steps could have the same effect.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
@@ -34127,7 +34127,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
+  std::map<std::string, std::string> ids;  // key ids by description; of equal descriptions, the first key counts
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -34158,7 +34158,7 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
 
 /// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
+  std::map<std::string_view, Script::Stubs> earlier;  // mounted stubs by JSON; equal ones in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -34179,7 +34179,7 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // The mounted document may be mounted again, even if a call has deleted one of its keys.
+  // If this document is mounted already, it stays valid even if one of its keys has been deleted since.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -34237,7 +34237,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // Long lines, as in a file without line ends, are cut around the position.
+  // Of long lines, prints only the part around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -34437,7 +34437,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-/// For a setter whose name is overloaded.
+/// Reads a value and passes it to the overload of the setter with the parameter type `V`.
 template <class V, Failure (Failure::*Setter)(V) const>
 void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
@@ -34762,7 +34762,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Returns the name of the kind; empty for a regular file.
+/// Returns what the path is instead of a regular file ("a pipe"); empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -34818,16 +34818,16 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
     problems.push_back(std::move(problem));
     return false;
   }
-  std::set<std::string> twice;
+  std::set<std::string> duplicates;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // Values inside a duplicate value may be duplicates too.
-    bool inside = false;
-    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
+    // If a key occurs twice, the values inside its two values may have equal pointers too: report only the outer key.
+    bool is_inner = false;
+    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !is_inner;
          slash = place.pointer.rfind('/', slash - 1))
-      inside = twice.count(place.pointer.substr(0, slash)) > 0;
-    if (!twice.insert(place.pointer).second || inside) continue;
-    if (twice.size() > script_reading::most_problems) continue;
+      is_inner = duplicates.count(place.pointer.substr(0, slash)) > 0;
+    if (!duplicates.insert(place.pointer).second || is_inner) continue;
+    if (duplicates.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" occurs twice", true}));
@@ -34885,7 +34885,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, changed in place: the setter would copy all options for each model.
+/// The models of the options. They are changed in place, because the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -35175,19 +35175,19 @@ void add(void* target, M matcher) {
   static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
 }
 
-/// `match<TextMatcher, &user_says>`.
+/// Reads a value of type V and adds its matcher: `match<TextMatcher, &user_says>`.
 template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, Make(read_value<V>(reader, node)));
 }
 
-/// By && or ||.
+/// Combines the matchers with `&&` or `||`.
 template <class M>
 M joined(const std::vector<M>& matchers, bool by_or = false) {
-  M whole = matchers.front();
+  M result = matchers.front();
   for (std::size_t index = 1; index < matchers.size(); ++index)
-    whole = by_or ? whole || matchers[index] : whole && matchers[index];
-  return whole;
+    result = by_or ? result || matchers[index] : result && matchers[index];
+  return result;
 }
 
 template <class M>
@@ -35378,7 +35378,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// In the order of the schema and the documentation.
+/// Returns the rows in the order of the JSON Schema and of the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -35650,7 +35650,7 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A secret may consist of digits, so the text must not show the number.
+  // The value of a secret may be a number by mistake. The message must not show it.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
@@ -35698,7 +35698,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // A unique prefix is enough: "model" means model_is, "reset" means reset_connection.
+  // The first words of a name are enough if they are unique: "model" means model_is, "reset" means reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -35723,10 +35723,10 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
-  for (std::size_t told = 0; told < known.size(); ++told) {
-    const std::string one = text::printable(known[told], room);
+  for (std::size_t listed = 0; listed < known.size(); ++listed) {
+    const std::string one = text::printable(known[listed], room);
     if (all.size() + one.size() > room) {
-      const std::string others = text::counted(known.size() - told, "other");
+      const std::string others = text::counted(known.size() - listed, "other");
       return all + (all.empty() ? "; known: " : " and ") + others;
     }
     all += (all.empty() ? "; known: " : ", ") + one;
@@ -35789,7 +35789,7 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The error already names the key, so it needs no class or function.
+  // Scripts have no C++ classes and functions, and the error already names the key.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -35975,8 +35975,8 @@ MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) co
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than shown, so that the report can say that there are more.
-  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
+  // Keep one problem more than reports show, so that they can say that there are more.
+  if (++reported_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {
@@ -36090,7 +36090,7 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
 
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // set when `all` is complete
+  std::set<std::string_view> set = {};  // filled by the first has(), when `all` is complete
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -36098,7 +36098,7 @@ struct KnownNames {
   }
 };
 
-/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
+/// Returns a suggestion for the problem with this index. Empty for problems beyond those shown, because it takes long.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -36166,7 +36166,7 @@ class ReachableStates {
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, written `{"machine": …, "state": …}` as in other tools.
+/// Whether the states are `{"machine": …, "state": …}`, the form in other tools for a single state machine.
 MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -36226,7 +36226,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // If no stub waits for either of the two machines, one machine was meant.
+  // Without a stub that waits for a machine named "machine" or "state", these are keys of another tool's format.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -36482,7 +36482,7 @@ MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, 
   reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
-// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
+// The keys that determine the kind of a reply. Each kind has a function that reads and checks its value.
 
 inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                                   "scenario", "default", "ask"};
@@ -36514,7 +36514,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// Excludes the keys that only apply to completions.
+/// A reply without the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -36737,7 +36737,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the missing key is more helpful.
+    // First report a misspelled key, which is more helpful than that the key is missing.
     reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }
@@ -37046,9 +37046,9 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  // Contradictions that the names of keys show were reported above.
+  // Contradictions of keys were reported above. This checks the contradictions of their values.
   script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
-  // Without the place: a stub that only moved within its file is unchanged.
+  // Omit the position, so that a stub that only moved within its file counts as unchanged.
   Json json = node.value;
   json.erase("source");
   stub.json = share<const std::string>(json.dump());
@@ -37899,7 +37899,7 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
 }
 
 bool report_to_catch2(const Report& report) {
-  // There is a name only while a test runs.
+  // The name is only set while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)
@@ -38021,7 +38021,7 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // Between two tests, doctest would count a report for neither.
+  // Between two tests, doctest would count a failure for no test.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
   // These macros never throw.
@@ -38314,102 +38314,102 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4105    document/scenario_files.hpp
 //   4137    core/error.hpp
 //   4152    document/script_document.hpp
-//   4292    evidence/evidence_json.hpp
-//   4316    core/printed.hpp
-//   4345    core/reporter.hpp
-//   4424  Implementation
-//   4485    core/random.hpp
-//   4515    core/text.hpp
-//   4618    core/json_reader.hpp
-//   4672    core/pattern.hpp
-//   4763    core/json_pointer.hpp
-//   4811    core/calendar.hpp
-//   4830    core/access.hpp
-//   4902    core/timeline.hpp
-//   5080    core/rows.hpp
-//   5106    core/change_count.hpp
-//   5150    core/process.hpp
-//   5177    core/warning.hpp
-//   5192    core/heap_optional.hpp
-//   5219    core/handoff.hpp
-//   5256    model/profile_traits.hpp
-//   5356    model/checks.hpp
-//   5372    model/reply_data.hpp
-//   5438    model/request_error.hpp
-//   5451    model/fault_rows.hpp
-//   5567    model/failure_rows.hpp
-//   5607    model/dialect_rows.hpp
-//   5644    model/finding_kinds.hpp
-//   5721    model/reply_checks.hpp
-//   5770    request/embedding_request.hpp
-//   5794    request/chat_parser.hpp
-//   5811    request/chat_fields.hpp
-//   5859    request/chat_reader.hpp
-//   5954    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
+//   4291    evidence/evidence_json.hpp
+//   4315    core/printed.hpp
+//   4344    core/reporter.hpp
+//   4423  Implementation
+//   4484    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
 //  11714    core/gate.cpp
 //  11924    core/json_reader.cpp
 //  12263    core/pattern.cpp

@@ -70,7 +70,7 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
 }
 
 bool report_to_catch2(const Report& report) {
-  // There is a name only while a test runs.
+  // The name is only set while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)

@@ -38,7 +38,7 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // Between two tests, doctest would count a report for neither.
+  // Between two tests, doctest would count a failure for no test.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
   // These macros never throw.

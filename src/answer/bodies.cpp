@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace bodies {
 
-/// JSON text, for values that may not be UTF-8.
+/// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string openai_type(int status) {
@@ -18,7 +18,7 @@ std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
+/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
 std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";

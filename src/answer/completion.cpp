@@ -61,7 +61,7 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
                                  tokens.split(call.arguments, true), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
+  // Only messages with tool calls or a refusal may have no content. Other messages have at least an empty text.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {

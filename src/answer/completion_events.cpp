@@ -122,7 +122,7 @@ bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   }
   position -= choice.refusal.deltas();
   if (position >= call_deltas_[index].size()) {
-    --positions_[index];  // nothing was sent
+    --positions_[index];  // no delta was sent: the next turn starts here again
     return false;
   }
   const CallDelta& delta = call_deltas_[index][position];

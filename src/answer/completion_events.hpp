@@ -10,8 +10,8 @@
 
 namespace mock_gateway::detail {
 
-/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
-/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// The events of a completion without `[DONE]`. First come the deltas, one per choice in turn. Then come the finish
+/// chunks in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
 /// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
@@ -27,7 +27,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -46,13 +46,13 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
-  bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
+  bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
 
@@ -60,7 +60,7 @@ class CompletionEvents final : public EventSource {
   std::string head_;  // up to and including `"choices":[`
   std::string rest_;  // after a delta without logprobs
   std::string tail_;  // after the choice's object
-  // Around the string in a delta.
+  // The JSON before and after the string in a delta.
   std::string_view thinking_open_;
   std::string_view text_close_;
 };

@@ -91,7 +91,7 @@ void append_call(std::string& out, const CompletionToolCall& call, std::string_v
   out += "}}";
 }
 
-/// A generated logprob; the argument is in ten-thousandths below 0.
+/// Formats a generated logprob: `-below_zero / 10000`.
 std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -110,7 +110,7 @@ void append_candidate(std::string& out, std::string_view token, const std::strin
   out += ']';
 }
 
-/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
+/// Appends a token's logprobs, scripted or generated. Generated ones have the token first, then less likely words.
 void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -196,7 +196,7 @@ void append_message(std::string& out, const CompletionChoice& choice, const Prof
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas always have the key
+    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");

@@ -31,12 +31,12 @@ class SchemaTexts {
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
-    if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
+    if (!made.empty() && budget_.spent() + 2 * most_steps_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
     try {
       made.push_back(schema::instance_of(schema, random, budget_));
-      dearest_ = std::max(dearest_, budget_.spent() - before);
+      most_steps_ = std::max(most_steps_, budget_.spent() - before);
       return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
@@ -46,8 +46,8 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, std::vector<std::string>> made_;  // by place
-  std::size_t dearest_ = 0;                               // steps of the most expensive instance
+  std::map<std::string, std::vector<std::string>> made_;  // instances by the schema's place
+  std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
 /// A tool's parameters, restricted to objects, because arguments are always one.
@@ -130,7 +130,7 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that the following data is unambiguous.
+/// Adds the number of the bytes or parts that follow, so that different data cannot give the same input to the hash.
 std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   return fingerprint(std::to_string(count) + ':', basis);
 }

@@ -42,10 +42,10 @@ std::set<std::string> words_of(const EmbeddingInput& input) {
   return words;
 }
 
-/// Nine decimals, so that each number reads the same from text and from single precision.
+/// Nine decimals: enough for single-precision numbers to be the same in JSON and in base64.
 constexpr double decimals = 1e9;
 
-/// Without an exponent; from -1 to 1.
+/// Appends a number from -1 to 1, without an exponent.
 void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
   const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1

@@ -27,7 +27,7 @@ struct StreamEvent {
   bool raw = false;
   /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it is sent, on the pace's time scale; empty: as the pace says.
+  /// When it is sent, on the pace's time scale. Empty: the pace decides.
   std::optional<Duration> at = {};
 };
 

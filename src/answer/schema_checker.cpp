@@ -30,7 +30,7 @@ bool is_lossy(const Json& value) {
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
+// The second pattern of each row omits unusual values and those that validators disagree on, such as leap days.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -139,7 +139,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod adds to a pattern, which suffices.
+/// Formats that zod writes next to a pattern. The pattern is checked, so the format need not be.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -252,7 +252,7 @@ const Json* item_of(const Json& schema, std::size_t index) {
 
 Checker::Checker(const Json& root, Budget& budget) : root_(root), budget_(budget) {
   intern(root, "");
-  for (std::size_t index = 0; index < found_.size(); ++index) {  // found_ grows meanwhile
+  for (std::size_t index = 0; index < found_.size(); ++index) {  // read() appends to found_
     const Json& schema = *found_[index];
     for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
       read(schema, item.key(), *item);

@@ -61,10 +61,10 @@ const Json* item_of(const Json& schema, std::size_t index);
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
-  unsigned types = all_bits;                                         // allowed by its own `type`
-  unsigned hinted_types = 0;                                         // that its other keywords apply to
+  unsigned types = all_bits;                                         // the types that its own `type` allows
+  unsigned hinted_types = 0;                                         // the types that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;                                            // number of values being made that it applies to
+  std::size_t active = 0;  // how many values that are being generated it applies to
 };
 
 /// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.

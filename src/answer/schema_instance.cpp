@@ -19,14 +19,14 @@ namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
 inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals before giving up
+inline constexpr std::size_t max_proposals = 60;  // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
-inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
+inline constexpr std::size_t generous_values = 500;  // after this many values, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from this depth on, recursion ends where possible
 
 /// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas it is made for
+  Parts roots;    // the subschemas that the value must satisfy
   Parts parts;    // all that apply: the roots, their references, the chosen alternatives
   Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
@@ -173,7 +173,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual kinds, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -248,7 +248,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
+  /// Proposes a text of at least `least` bytes: for an even `draw` a match of one pattern, otherwise matches of all.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -289,7 +289,7 @@ class Maker {
     const bool unique = !demand.all("uniqueItems").empty();
     std::set<std::string> taken;  // in canonical form
     Json made = Json::array();
-    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < max_proposals + size; ++attempt) {
       Parts parts;
       for (const Json* part : demand.parts) {
         if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
@@ -338,7 +338,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // undeclared ones
+    for (const std::string& name : required) {  // required names without a subschema in `properties`
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -346,14 +346,14 @@ class Maker {
       const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < max_proposals + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
       if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties in turn.
+  /// Invents a property name: for patternProperties in even rounds, for additionalProperties in odd ones.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {

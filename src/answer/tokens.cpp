@@ -114,7 +114,7 @@ std::size_t characters_end(std::string_view text, std::size_t start, const Chunk
 }  // namespace tokens
 
 std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // the token that contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -190,7 +190,7 @@ void TokenizedText::keep_tokens(std::size_t count) {
 void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token that contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }

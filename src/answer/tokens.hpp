@@ -67,8 +67,8 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// The default tokenizer splits the arguments of a tool call into runs of letters or of punctuation of at most 12
-  /// bytes, because compact JSON has hardly any white space.
+  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
+  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;

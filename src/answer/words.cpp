@@ -42,7 +42,7 @@ std::string word(Random& random) {
 }
 
 std::string sentence_text(Random& random) {
-  constexpr std::uint64_t shortest = 4;  // words per sentence, so that two of them are still sentences
+  constexpr std::uint64_t shortest = 4;  // the least words of a sentence
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
   std::string text;

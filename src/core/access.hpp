@@ -61,7 +61,7 @@ struct Access {
   }
 };
 
-/// Returns a copy of `value` with one member set to `to`, for setters. The member may be in the value's hidden data.
+/// Returns a copy of `value` with one member set to `to`. For setters; also works for members of the private data.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;

@@ -51,7 +51,7 @@ std::string rfc3339_milliseconds(TimePoint moment) {
 
 std::string http_date(TimePoint moment) {
   const std::tm time = civil_time(moment);
-  char text[128];  // not by strftime, whose names depend on the locale
+  char text[128];  // strftime would depend on the locale
   std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT",
                 weekdays[static_cast<std::size_t>(time.tm_wday)].data(), time.tm_mday,
                 months[static_cast<std::size_t>(time.tm_mon)].data(), time.tm_year + 1900, time.tm_hour, time.tm_min,

@@ -10,14 +10,14 @@
 
 namespace mock_gateway::detail {
 
-/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
+/// Counts the test's changes to stubs and other settings that affect answers, in total and per key. Thread-safe.
 class ChangeCount {
  public:
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
+  /// Counts a change that affects requests with this key (its id or description). An empty `key` means every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {

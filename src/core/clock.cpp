@@ -96,7 +96,7 @@ class ManualClockState final : public ClockState {
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // its exchange keeps running
+      wait.fired_ = true;  // without a pause: the exchange counts as running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -187,12 +187,13 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
+  /// Explains that a client may compare Retry-After's date with the machine's clock. Empty if it may safely do so.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    const Duration apart = machine - now_;
-    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    const Duration difference = machine - now_;
+    if (!date_ || *date_ <= now_ || (difference <= std::chrono::seconds{1} && difference >= std::chrono::seconds{-1}))
+      return "";
     return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
            " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
@@ -219,12 +220,12 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
-    Timeline* exchange = nullptr;  // in which it sleeps; null: in a client
+    Timeline* exchange = nullptr;  // whose test function sleeps; null: a client sleeps
   };
   struct Entry {
     std::string name;
-    ClockWait* wait;                   // of an exchange, or null
-    std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
+    ClockWait* wait;                   // for an exchange's wait; otherwise null
+    std::shared_ptr<Sleeper> sleeper;  // for a call of sleep_for; otherwise null
   };
 
   void settle_locked(Timeline& timeline) {
@@ -241,9 +242,9 @@ class ManualClockState final : public ClockState {
 
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
-    constexpr std::size_t most_told = 1000;
+    constexpr std::size_t most_returned = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
+    // A test function that advances keeps its exchange running until it returns, so such exchanges are not waited for.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -260,7 +261,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
-        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
+        if (fired.size() < most_returned) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
@@ -276,7 +277,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this time triggers comes before the next deadline, to keep the order.
+      // Waits until the exchanges woken at this deadline are idle, so that the next deadline comes after their actions.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -294,9 +295,9 @@ class ManualClockState final : public ClockState {
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
   std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
-  std::size_t advancing_ = 0;    // those of them inside run_until
+  std::size_t advancing_ = 0;    // running exchanges whose test functions are in run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After with a date
+  std::optional<TimePoint> date_;  // the last date sent in Retry-After
 };
 
 TimePoint later(TimePoint time, Duration step) {

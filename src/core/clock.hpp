@@ -50,8 +50,8 @@ class InstantClock : public Clock {
 
 /// Time that only the test moves.
 /// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
-/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
-/// gateway that uses the clock reports an expired guard, also of sleep_for.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
+/// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
@@ -66,10 +66,10 @@ class ManualClock : public Clock {
   /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
-  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
-  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
-  /// advance; it does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
+  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
+  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
+  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
@@ -96,8 +96,8 @@ class Gate {
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
   /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
-  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
-  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
+  /// earlier. An exchange at the gate may still have bytes in the gateway's kernel: they stay there while the client's
+  /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Releases one exchange: the one held longest, or else the next to arrive.

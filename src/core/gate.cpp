@@ -154,17 +154,17 @@ std::atomic<int>& Acknowledgement::count() {
 }
 
 Duration Acknowledgement::recheck_in() const {
-  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
+  // Most acknowledgements arrive at once, some after tens of milliseconds, the rest when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
+  // Limits all polling to 5% of a processor: with many waits, intervals are longer and more waits share a moment.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
-  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration slot = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
   const Duration now = std::chrono::steady_clock::now().time_since_epoch();
-  return step + (together - (now + step) % together);
+  return step + (slot - (now + step) % slot);
 }
 
 GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)

@@ -1,4 +1,4 @@
-// Lets a thread hand over its duties before it blocks.
+// Passes a thread's duties to another thread before the first one blocks.
 
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace mock_gateway::detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
+/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 

@@ -40,9 +40,9 @@ class Reader {
  private:
   struct Frame {
     bool object;
-    std::size_t values;  // where its values begin
-    std::size_t keys;    // where its keys begin
-    std::size_t place;   // its own place
+    std::size_t values;  // index of its first value in values_
+    std::size_t keys;    // index of its first key in keys_
+    std::size_t place;   // its index in JsonReadOptions::places
   };
 
   /// The next character; NUL at the end.
@@ -200,7 +200,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
+  /// Closes finished containers. Returns whether a value follows. If it is an object's member, also reads its key.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -249,7 +249,7 @@ class Reader {
     return true;
   }
 
-  /// Moves the last value of equal keys to the first; the other values become discarded ones.
+  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -278,7 +278,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value as a JSON pointer, or as messages write it.
+  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;

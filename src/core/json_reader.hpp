@@ -32,7 +32,7 @@ struct JsonDuplicate {
 
 /// The position of a value in its text, as byte offsets. The text of a number includes all its digits.
 struct JsonPlace {
-  /// JSON pointer (RFC 6901). If places have the same pointer, the last counts.
+  /// JSON pointer (RFC 6901). Duplicate keys give several places with the same pointer; the last one counts.
   std::string pointer;
   /// The offset of the member's key, or of the value if it is not a member.
   std::size_t key;

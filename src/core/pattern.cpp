@@ -16,7 +16,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
+// A set of code points is a list of alternating begins and ends of ranges. Without a last end, its range is unbounded.
 
 Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -79,7 +79,7 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
+  /// Inserts a state before the block at `place`, or at the end. The state leads to the one after it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
@@ -303,7 +303,7 @@ class Parser {
   Pattern made_;
 };
 
-/// Runs a pattern's automaton, with all states at once.
+/// Runs a pattern's automaton: follows all possible states in parallel instead of backtracking.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
@@ -329,8 +329,8 @@ class Run {
     }
   }
 
-  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
-  /// `text`: the subject of lookaheads at `offset`; null: they pass.
+  /// Replaces states by those reachable without a character that read one. Returns whether the accepting state is
+  /// reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);

@@ -27,7 +27,7 @@ struct Unsupported {
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
+  /// earn() adds steps, up to `most` in all. Setting `stopped` ends the work. It may be null, or must outlive this.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 

@@ -15,7 +15,7 @@ namespace process {
 /// An id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
 class KeptSigpipe {
  public:
   KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }

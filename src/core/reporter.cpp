@@ -33,7 +33,7 @@ std::atomic<Reporter>& current() {
 struct NoteList {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // for the running test, by one of the adapter's listeners
+  bool taken = false;  // whether an adapter's listener has already taken the running test's notes
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };

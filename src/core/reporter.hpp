@@ -45,7 +45,7 @@ struct TestNotes {
   SourceLocation where;
 };
 
-/// A gateway, which may outlive tests. Called on the thread that runs the tests.
+/// A gateway as a source of notes. It may outlive tests. The thread that runs the tests calls its functions.
 class NoteSource {
  public:
   NoteSource() = default;

@@ -19,7 +19,7 @@ std::shared_ptr<T> share(Arguments&&... arguments) {
 template <class T>
 class Shared {
  public:
-  Shared() = default;  // as if moved from
+  Shared() = default;  // the same state as after a move
   explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }

@@ -19,7 +19,7 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 /// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
+/// The length of the incomplete character, at most 3 bytes, at the start; 0 if there is none. Not for complete ones.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);

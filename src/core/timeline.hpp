@@ -48,9 +48,9 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
+  /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// Real time passed since that moment; 0 on other clocks.
+  /// On the real clock, the time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -145,17 +145,17 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // empty after the acknowledgement
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // the gate's round on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
 /// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
+/// Counts the arrival of an exchange that the gate does not hold. It uses no release(), and its delivery is ignored.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.

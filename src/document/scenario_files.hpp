@@ -8,7 +8,7 @@
 
 namespace mock_gateway {
 
-/// Custom scenarios: a folder of scripts, each with a "scenario" section about what the script does to a client and
+/// Custom scenarios: a folder of scripts. The "scenario" section of each script describes what it does to a client and
 /// what a good client does. docs/catalogue.md has an example. A value: cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {

@@ -107,7 +107,7 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description; the first key if several have the same
+  std::map<std::string, std::string> ids;  // key ids by description; of equal descriptions, the first key counts
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -138,7 +138,7 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
 
 /// Returns the stubs to mount. A stub with the same JSON as a mounted one keeps the mounted one.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
+  std::map<std::string_view, Script::Stubs> earlier;  // mounted stubs by JSON; equal ones in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -159,7 +159,7 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
 void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // The mounted document may be mounted again, even if a call has deleted one of its keys.
+  // If this document is mounted already, it stays valid even if one of its keys has been deleted since.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -217,7 +217,7 @@ std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // Long lines, as in a file without line ends, are cut around the position.
+  // Of long lines, prints only the part around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)

@@ -29,7 +29,7 @@ struct ScriptProblem {
   std::size_t column = 0;
   /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// The mistake and the correction.
+  /// What is wrong, and how to correct it.
   std::string message;
   /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
   /// of "secret" and "api_key" are replaced by asterisks.
@@ -41,7 +41,7 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
   /// Keeps the first 20 problems; what() tells whether there are more.
@@ -109,9 +109,9 @@ class ScriptDocument {
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
   /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
-  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
-  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
-  /// mounted.
+  /// Throws GatewayError if a key's secret belongs to a key with another name, or its name to a key with another
+  /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
+  /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
   /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
   /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
@@ -126,9 +126,8 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
-  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
-  /// failure.
+  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
+  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;

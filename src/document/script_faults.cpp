@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 namespace script_types {
 
-/// For a setter whose name is overloaded.
+/// Reads a value and passes it to the overload of the setter with the parameter type `V`.
 template <class V, Failure (Failure::*Setter)(V) const>
 void set_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);

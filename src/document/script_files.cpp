@@ -54,7 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
-/// Returns the name of the kind; empty for a regular file.
+/// Returns what the path is instead of a regular file ("a pipe"); empty for a regular file.
 std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -110,16 +110,16 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
     problems.push_back(std::move(problem));
     return false;
   }
-  std::set<std::string> twice;
+  std::set<std::string> duplicates;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // Values inside a duplicate value may be duplicates too.
-    bool inside = false;
-    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
+    // If a key occurs twice, the values inside its two values may have equal pointers too: report only the outer key.
+    bool is_inner = false;
+    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !is_inner;
          slash = place.pointer.rfind('/', slash - 1))
-      inside = twice.count(place.pointer.substr(0, slash)) > 0;
-    if (!twice.insert(place.pointer).second || inside) continue;
-    if (twice.size() > script_reading::most_problems) continue;
+      is_inner = duplicates.count(place.pointer.substr(0, slash)) > 0;
+    if (!duplicates.insert(place.pointer).second || is_inner) continue;
+    if (duplicates.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" occurs twice", true}));

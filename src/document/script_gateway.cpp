@@ -35,7 +35,7 @@ ScriptType models() {
           &model_table};
 }
 
-/// The models of the options, changed in place: the setter would copy all options for each model.
+/// The models of the options. They are changed in place, because the setter would copy all options for each model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;

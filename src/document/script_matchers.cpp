@@ -15,19 +15,19 @@ void add(void* target, M matcher) {
   static_cast<std::vector<M>*>(target)->push_back(std::move(matcher));
 }
 
-/// `match<TextMatcher, &user_says>`.
+/// Reads a value of type V and adds its matcher: `match<TextMatcher, &user_says>`.
 template <class V, auto Make>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, Make(read_value<V>(reader, node)));
 }
 
-/// By && or ||.
+/// Combines the matchers with `&&` or `||`.
 template <class M>
 M joined(const std::vector<M>& matchers, bool by_or = false) {
-  M whole = matchers.front();
+  M result = matchers.front();
   for (std::size_t index = 1; index < matchers.size(); ++index)
-    whole = by_or ? whole || matchers[index] : whole && matchers[index];
-  return whole;
+    result = by_or ? result || matchers[index] : result && matchers[index];
+  return result;
 }
 
 template <class M>
@@ -218,7 +218,7 @@ void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t co
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// In the order of the schema and the documentation.
+/// Returns the rows in the order of the JSON Schema and of the documentation.
 std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));

@@ -46,7 +46,7 @@ bool names_secret(std::string_view name) {
 }
 
 void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A secret may consist of digits, so the text must not show the number.
+  // The value of a secret may be a number by mistake. The message must not show it.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
@@ -94,7 +94,7 @@ const std::string* meant(const std::string& given, const std::vector<std::string
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // A unique prefix is enough: "model" means model_is, "reset" means reset_connection.
+  // The first words of a name are enough if they are unique: "model" means model_is, "reset" means reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -119,10 +119,10 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   constexpr std::size_t room = 1500;  // the maximum bytes of the list
   std::string all;
-  for (std::size_t told = 0; told < known.size(); ++told) {
-    const std::string one = text::printable(known[told], room);
+  for (std::size_t listed = 0; listed < known.size(); ++listed) {
+    const std::string one = text::printable(known[listed], room);
     if (all.size() + one.size() > room) {
-      const std::string others = text::counted(known.size() - told, "other");
+      const std::string others = text::counted(known.size() - listed, "other");
       return all + (all.empty() ? "; known: " : " and ") + others;
     }
     all += (all.empty() ? "; known: " : ", ") + one;
@@ -185,7 +185,7 @@ bool is_remark(const std::string& key) { return key == "comment" || key == "$sch
 std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The error already names the key, so it needs no class or function.
+  // Scripts have no C++ classes and functions, and the error already names the key.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
   plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
@@ -371,8 +371,8 @@ text::Position ScriptSource::position(std::size_t offset) const {
 void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than shown, so that the report can say that there are more.
-  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
+  // Keep one problem more than reports show, so that they can say that there are more.
+  if (++reported_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
 void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {

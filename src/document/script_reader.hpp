@@ -28,11 +28,11 @@ struct ScriptNode {
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null if there is no such key.
+  /// Returns the value of the key; null if it is missing.
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name in its object, not unescaped. Only for names in tables, which need no escapes.
+  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -40,7 +40,7 @@ struct ScriptNode {
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong instead of its value.
+  /// Whether the mistake is the key, not its value.
   bool key = false;
 };
 
@@ -58,8 +58,8 @@ struct ScriptTable;
 struct ScriptType {
   /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
-  /// only "$rows".
+  /// Its JSON Schema as JSON text. In it, "$rows" is replaced by the schema of an object with the table's keys, and
+  /// "$names" by the list of names. Null means "$rows".
   const char* schema;
   /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
@@ -71,7 +71,7 @@ struct ScriptRow {
   const char* name;
   ScriptType (*type)();
   const char* text;
-  /// Applies the value to the table's target; null: the reader of the object does.
+  /// Applies the value to the target of read_object(). Null: the caller of read_object() applies it.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
@@ -94,12 +94,12 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// The table of keys allowed in addition, which another reader applies. Null: none.
+  /// A table of further allowed keys, which another reader applies; null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// From either table, or null.
+  /// Returns the row of the key in this table or `beside`; null without one.
   const ScriptRow* find(const std::string& key) const;
-  /// From both tables.
+  /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -110,7 +110,7 @@ struct ScriptSource {
   std::map<std::string, JsonPlace> places;  // by pointer
 
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// The line is shown without secrets.
+  /// Adds position and source line to the problem, without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
@@ -158,14 +158,14 @@ class ScriptReader {
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// The same, but also throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// Throws ScriptMistake if more mistakes than these were noted.
+  /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
     if (noted_ > noted) throw ScriptMistake();
   }
-  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
+  /// Reads each element, and notes the mistakes in it. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Notes a ScriptMistake or GatewayError.
+  /// Calls `read`. If it throws ScriptMistake or GatewayError, notes that as a mistake.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -176,7 +176,7 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;  // noted mistakes with a message
+  std::size_t reported_ = 0;  // noted mistakes with a message
   std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
@@ -197,11 +197,11 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Null if there is none. Throws ScriptMistake if there are two.
+/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
-/// Throws ScriptMistake if there are none or two.
+/// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object without other keys.
+/// Like only_key(), for an object that must have no other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);

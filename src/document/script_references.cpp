@@ -38,7 +38,7 @@ std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::
 
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // set when `all` is complete
+  std::set<std::string_view> set = {};  // filled by the first has(), when `all` is complete
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -46,7 +46,7 @@ struct KnownNames {
   }
 };
 
-/// Empty for problems that a report does not show: a suggestion compares the name with all known ones.
+/// Returns a suggestion for the problem with this index. Empty for problems beyond those shown, because it takes long.
 std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -114,7 +114,7 @@ class ReachableStates {
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, written `{"machine": …, "state": …}` as in other tools.
+/// Whether the states are `{"machine": …, "state": …}`, the form in other tools for a single state machine.
 bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -174,7 +174,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // If no stub waits for either of the two machines, one machine was meant.
+  // Without a stub that waits for a machine named "machine" or "state", these are keys of another tool's format.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;

@@ -113,7 +113,7 @@ void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
-// The keys that choose the kind of a reply. A function for each kind reads and checks its value.
+// The keys that determine the kind of a reply. Each kind has a function that reads and checks its value.
 
 inline constexpr const char* exclusive_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                                   "scenario", "default", "ask"};
@@ -145,7 +145,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// Excludes the keys that only apply to completions.
+/// A reply without the keys that only apply to completions.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -368,7 +368,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the missing key is more helpful.
+    // First report a misspelled key, which is more helpful than that the key is missing.
     reader.read_strictly(node, script_types::reply_table, nullptr, false);
     script_types::fail_without_kind(node);
   }

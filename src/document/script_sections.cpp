@@ -169,9 +169,9 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
-  // Contradictions that the names of keys show were reported above.
+  // Contradictions of keys were reported above. This checks the contradictions of their values.
   script_reading::checked(node.find("expect") ? node.at("expect") : node, [&] { require_consistent(stub); });
-  // Without the place: a stub that only moved within its file is unchanged.
+  // Omit the position, so that a stub that only moved within its file counts as unchanged.
   Json json = node.value;
   json.erase("source");
   stub.json = share<const std::string>(json.dump());

@@ -59,13 +59,13 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request; the last one repeats. Never empty.
+  /// The replies in order: each answers one request, and the last one repeats. Never empty.
   std::vector<HttpReply> replies;
 };
 
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // in the plan
+  std::size_t first_stub;  // index of its first stub in the plan
   std::vector<ScriptReference> references;
   std::vector<MachineState> states;  // from its section "states"
 };
@@ -81,22 +81,22 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// From the last document with a scenario. Without a name, no document has one.
+  /// The scenario of the last document that has one. Its name is empty if no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
+  /// The sections' JSON by name, to mount only changed ones again. Excludes "stubs" and "gateway".
   std::map<std::string, std::string> sections;
-  /// Only while reading: the documents, and pairs that must be unique: {"name" or "secret", a key's}, {method, path}.
+  /// Only used while reading. `taken` has pairs that must be unique: ("name" or "secret", its value), (method, path).
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces the client's refusals for any request.
+  /// Whether one of the documents is a bundle. A bundle repeats refusals of the client for any request.
   bool has_bundle = false;
 };
 
 /// The state of a mounted script; the code is in `script_document.cpp`.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Held while a document that shares these gates is read, so that two documents never make two gates with one name.
   /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes

@@ -71,7 +71,7 @@ ScriptType base64();
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
+// These functions throw ScriptMistake for a value of another type, and pass on GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -116,7 +116,7 @@ namespace script_values {
 
 /// Throws ScriptMistake unless it is a list of `size` elements.
 void require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
+/// The maximum length of names of stubs, keys, tests, gates, state machines and states. Reports and logs repeat names.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string name_length_error(const std::string& name);
@@ -126,7 +126,7 @@ const std::string& name_of(const ScriptNode& node);
 const std::string& key_name(const ScriptNode& node);
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// The body under the key `kind` of an answer, "json", "body" or "base64"; empty for null.
+/// Returns the body of an answer from its key `kind`: "json", "body" or "base64". Empty if `kind` is null.
 std::string body_of(const ScriptNode& node, const char* kind);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
@@ -134,7 +134,7 @@ const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
-/// Adds the header fields in `fields` to a reply. They replace those of the same name that it has already.
+/// Adds the header fields in `fields` to a reply. They replace the reply's fields with the same name.
 template <class T>
 T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   wire::Headers seen;
@@ -145,7 +145,7 @@ T with_headers(ScriptReader& reader, const ScriptNode& fields, T reply) {
   return reply;
 }
 
-/// `apply_each<&add_key>`, for the elements of a list.
+/// Applies each element of a list: `apply_each<&add_key>`.
 template <void (*Apply)(ScriptReader&, const ScriptNode&, void*)>
 void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, Apply, target);

@@ -34,7 +34,7 @@ bool is_left_of(std::string_view part, std::string_view whole) {
   return at == part.size();
 }
 
-/// The same JSON in any format; nothing equals {}.
+/// Whether the arguments are the same JSON. Empty text equals `{}`.
 bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -47,7 +47,7 @@ enum class Comparison { whole, less, other };
 
 /// Returns for each position in the text the length of its common prefix with `whole`.
 std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: compares nothing twice.
+  // The Z algorithm, which takes linear time.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -67,7 +67,7 @@ std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view w
   return lengths;
 }
 
-/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
+/// Whether the text consists of prefixes of the texts sent in up to `tries` tries.
 bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -107,7 +107,7 @@ Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vect
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
+/// Compares with the calls of up to `tries` tries. Only as many tries count as there are calls.
 Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -115,7 +115,7 @@ Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, c
   return compare_calls(got, whole);
 }
 
-/// OpenAI's name for a reason of other servers, as many clients do.
+/// Translates a finish_reason of other servers into OpenAI's, as many clients do.
 std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -241,15 +241,15 @@ void put(Json& object, const char* name, Json value) { object[name] = std::move(
 /// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names get no suggestions
-  constexpr std::size_t beyond = 1000;  // larger than any distance
+  constexpr std::size_t longest = 100;   // longer names get no suggestions
+  constexpr std::size_t penalty = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : penalty + distance, scenario.name());
   }
   std::vector<std::string> names;
   for (const auto& [distance, one] : candidates)
@@ -351,7 +351,7 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
 
 bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Until its end it is unknown whether it reaches its faults.
+  // Whether an exchange reaches its faults is only known after its end.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;

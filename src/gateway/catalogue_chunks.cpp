@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace catalogue_parts {
 
-/// The additional members of every chunk of "unknown-fields", and of its body.
+/// The unknown members in every chunk, and in the plain body, of the scenario "unknown-fields".
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
@@ -33,7 +33,7 @@ void created(Chunks& chunks, const char* value) {
 }
 std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Replaces the role by these members; each ends with a comma.
+/// Replaces the role in the first chunk by these members; each ends with a comma.
 void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -42,7 +42,7 @@ std::string body_with_role(const char* members) {
 }
 
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: two chunks with this member in their deltas.
 void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));

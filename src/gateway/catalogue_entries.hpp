@@ -36,16 +36,16 @@ enum Trait : unsigned {
   /// A good client may report an error.
   error_too = 1,
   only_error = 2,
-  /// Only an error, without text.
+  /// A good client reports an error and shows no text.
   no_answer = only_error | 4,
-  /// An error, or the finish_reason, which reveals the problem.
+  /// A good client reports an error, or passes on the finish_reason that reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   endless = 64,
-  /// It happens in the second call on a reused connection.
+  /// The problem occurs in the second call on a reused connection.
   second_call = 128,
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
@@ -75,7 +75,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
+/// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -130,17 +130,17 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls of the answer, which replace the text. For text as well, put Says after them in the row.
+  /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// The argument of those functions below that take one.
+  /// The argument for row functions that take a `const char*`.
   constexpr void set(const char* value) { given = value; }
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
-  /// The stream's chunks, or a change to the usual ones.
+  /// The stream's chunks, or a function that changes the usual chunks.
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
@@ -195,26 +195,26 @@ class ScenarioOfFile {
 
 struct ScenarioData {
   ScenarioDescription said;
-  /// A row of the catalogue or a file; the other one is null.
+  /// A row of the catalogue or a scenario from a file; the unused pointer is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// The rows must outlive the scenarios; sorted by name.
+/// Adds the scenarios of a group, sorted by name. The rows must outlive them.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// The only place that parses text of the catalogue.
+/// Parses JSON text of the catalogue.
 Json parse(const std::string& text);
 std::string json_string(std::string_view value);
-/// `part` must exist.
+/// Replaces `part`, which must occur in the text.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string event_of(const std::string& json);
-/// `finish_reason` is JSON.
+/// Returns a chunk. `finish_reason` is JSON text.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
@@ -233,7 +233,7 @@ std::string usual_events();
 
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 std::string message_saying(std::string_view text);
-/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// `finish_reason` is JSON text. `in_choice` and `in_body` are JSON members; each begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 std::string usual_body();
@@ -246,11 +246,11 @@ void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the first two-byte character of the usual answer.
+/// A trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
 /// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
@@ -259,9 +259,9 @@ std::vector<wire::ToolCall> two_weather_calls();
 
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 std::string head_of(const std::string& index, const std::string& id);
-/// Without a name, only the arguments.
+/// Returns the members of a call's `function`. An empty name is omitted.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// The members before the function end with a comma.
+/// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.

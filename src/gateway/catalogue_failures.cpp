@@ -12,7 +12,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The code is JSON.
+/// Returns an error body. `code` is JSON text.
 std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -52,7 +52,7 @@ Failure no_answer_behind_proxy(int status, const char* what) {
 void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 std::string only_body(const char* body) { return body; }
 
-/// The choices are JSON.
+/// Leaves one chunk, with these choices (JSON text).
 void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }

@@ -118,7 +118,7 @@ class Gateway::Impl : public detail::NoteSource {
                     "forever. Destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives afterwards
+    server.reset();  // from here on, no request arrives
     report();
     // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
@@ -158,7 +158,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Not at all in a function called by the gateway.
+  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -171,7 +171,7 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange of earlier tests, whose notes are already handled
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };

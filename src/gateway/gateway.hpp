@@ -21,8 +21,8 @@ struct GatewayState;
 }  // namespace detail
 
 /// An OpenAI-compatible model gateway in this process. It listens when the constructor returns and is stopped when the
-/// destructor returns, even with open clients; that takes up to 50 ms for several hundred connections, and 0.06 ms for
-/// each further one. Any number can exist at the same time.
+/// destructor returns, even with open clients. Stopping takes up to 50 ms for several hundred connections, and 0.06 ms
+/// for each further one. Any number of gateways can exist at the same time.
 ///
 /// All functions are thread-safe. The handles they return may outlive the gateway. A moved-from gateway throws
 /// GatewayError; it may be destroyed and assigned to.
@@ -38,9 +38,9 @@ class Gateway {
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-  /// Stops, then reports the problems of verify() that have not been read: with an adapter, as a failed check of the
-  /// running test at the line that made the gateway; otherwise on stderr, and aborts the program. During stack
-  /// unwinding it only prints them. Options::verify_on_destruction(false) turns this off.
+  /// Stops, then reports problems of verify() that the test has not read. With an adapter, they fail the running test
+  /// at the line that made the gateway. Otherwise they are printed on stderr and the program aborts. During stack
+  /// unwinding they are only printed. Options::verify_on_destruction(false) turns the report off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
   /// Stops the previous gateway, as the destructor does.
@@ -77,8 +77,8 @@ class Gateway {
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
   /// SweepStep::reached tells whether a step reached its place; verify() does not report that, but everything else.
-  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. begin(), size() and the
-  /// loop throw it if no request of the unbroken run got the reply, if two consecutive steps make no request, and if a
+  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. So do begin(), size()
+  /// and the loop if no request of the unbroken run got the reply, if two consecutive steps make no request, or if a
   /// chaos rule strikes a step. They let exceptions of the callable pass.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
@@ -103,9 +103,9 @@ class Gateway {
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
 
-  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first in the queue waits
-  /// for a connection at its moment (ConnectionFault::Moment): when accepted, at the next request after a first one, or
-  /// at any request; open connections count. verify() reports a fault that found no connection.
+  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first fault in the queue
+  /// waits for a connection, new or open, at its moment (ConnectionFault::Moment): when accepted, at the next request
+  /// after a first one, or at any request. verify() reports a fault that found no connection.
   /// Journal::connection_hits lists the connections struck.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());

@@ -59,9 +59,9 @@ class Mishap {
   /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
-  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
-  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
-  /// the last one mounted.
+  /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
+  /// clock, `abandoned-wait` also waits 1.3 s for a retry. Throws GatewayError unless this turn was the last one
+  /// mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:

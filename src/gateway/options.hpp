@@ -49,8 +49,8 @@ class Options {
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
-  /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
+  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
   /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
@@ -109,11 +109,11 @@ class Options {
   /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
   /// Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
+  /// Sets the total real time for a request's head, counted from its first byte. A later request gets 408, and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
-  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
+  /// Sets the total real time for a request's body from the end of its head. Each 10 KiB received add 1 s. After that
+  /// time, the request gets 408, and its connection is closed. No limit under slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;

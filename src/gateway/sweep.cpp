@@ -105,12 +105,12 @@ namespace sweep {
 
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // body bytes before it
-  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  std::size_t offset = 0;         // the body bytes before this place
+  bool inside_event = false;      // in a stream, the place is then also inside an HTTP chunk
   bool event_follows = false;
 };
 
-/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
+/// Returns the positions at which to cut `bytes`: all, or only the middle and one inside each multi-byte character.
 std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -219,9 +219,9 @@ class SweepRun {
   bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // in bytes as the parser sees them
-  std::size_t first_split_ = 1;  // in bytes of the first write
-  std::size_t bytes_ = 1;        // in bytes of the whole answer
+  std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
+  std::size_t first_split_ = 1;  // the bytes before the first split
+  std::size_t bytes_ = 1;        // the bytes of the whole answer
 };
 
 void SweepRun::run_unbroken() {
@@ -277,7 +277,7 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
     const std::shared_ptr<void> unmount(nullptr, [&](void*) { script_->remove(stub); });
     run_();
   }
-  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
+  // The unbroken run gets more time, because all steps depend on it and the machine may pause.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -311,11 +311,11 @@ bool SweepRun::is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& bou
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;
-    // Outside an HTTP chunk, both effects are the same.
+    // Outside an HTTP chunk, truncate and close_connection have the same effect.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has everything announced and need not look at the connection again.
+  // At the end, the client has all announced bytes and need not notice that the connection stays half open.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -338,7 +338,7 @@ std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // Draw one per interval: a fixed distance could hit the same effect each time.
+  // Draws a step from each interval: at a fixed distance, all steps could have the same effect.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));

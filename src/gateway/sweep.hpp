@@ -67,9 +67,9 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
-/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
-/// step takes 1 to 2 ms of real time.
+/// A sweep without faults: each step sends the whole reply in two writes (Reply::split_write). The first step divides
+/// it after byte 1 of all bytes, including the head, the next after byte 2, and so on. A parser with the same result
+/// each time does not depend on complete pieces. A step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
 /// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.

@@ -15,7 +15,7 @@
 namespace mock_gateway::internal {
 namespace {
 
-using namespace detail;  // NOLINT: the judge's parts
+using namespace detail;  // NOLINT: for the many parts of the judge
 
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.

@@ -35,7 +35,7 @@ detail::ConnectionLimits limits() {
   return limits;
 }
 
-/// In the words of the control API.
+/// Translates the code of a failure into the control API's.
 Failure unreadable(const Failure& failure) {
   return Failure(failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message());
 }
@@ -53,8 +53,8 @@ std::string bytes_of(Connection& connection, const IncomingRequest& incoming, co
   wire::Headers headers = answer.headers;
   const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   headers.add("Date", detail::calendar::http_date(now));
-  // A client that has nothing to follow closes at once, which tells that the answer has come; an acknowledgement alone
-  // may take its system 40 ms.
+  // After "Connection: close", the client closes at once, which shows that the answer has arrived. Its system may delay
+  // an acknowledgement by 40 ms.
   if (!incoming.keep_alive || answer.after) {
     headers.add("Connection", "close");
     connection.end(detail::Outlet::Ending::close);
@@ -105,7 +105,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
       if (!incoming) incoming.emplace();
       incoming->keep_alive = false;
       connection.write(bytes_of(connection, *incoming, handler_.turn_away(why)));
-    } catch (const std::exception&) {  // out of memory: the connection is closed without an answer
+    } catch (const std::exception&) {  // for example out of memory: the connection closes without an answer
     }
   }
 
@@ -123,13 +123,13 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
         if (!goes_on) return true;
         if (!*goes_on) return false;
       }
-    } catch (const std::exception& exception) {  // out of memory, say
+    } catch (const std::exception& exception) {  // for example out of memory
       std::cerr << std::string("mock-gateway: a request to the control API was given up: ") + exception.what() + "\n";
       return false;
     }
   }
 
-  // Nothing: the connection waits. Else whether it goes on.
+  // The next functions return whether the connection continues; empty while it waits for bytes or buffer space.
 
   std::optional<bool> begin(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) {
     if (connection.ending() != detail::Outlet::Ending::keep_alive) return false;
@@ -198,7 +198,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
   HttpHandler& handler_;
   RealClock clock_;
   const std::optional<ConnectionFault> no_fault_ = std::nullopt;
-  detail::Server server_;  // last: it stops before what its connections use goes
+  detail::Server server_;  // last, so that it stops before the objects that its connections use are destroyed
 };
 
 HttpServer::HttpServer(HttpHandler& handler, const std::string& host, int port,

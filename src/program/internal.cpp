@@ -72,7 +72,7 @@ Acceptance acceptance_named(const std::string& name) {
 Options with_program_defaults(Options options) {
   const Options& as_set = options;
   const detail::OptionValues& set = Access::data(as_set);
-  // Read first: the assignments below replace the options.
+  // Read the settings first: the assignments below replace `options`, which `set` refers to.
   const bool lists_models = !set.models.empty();
   const bool sets_acceptance = set.acceptance || set.profile == Profile::documented;
   const bool says_embeddings = set.embeddings || set.profile == Profile::documented;

@@ -96,7 +96,7 @@ Scenario make_scenario(const ScenarioText& text);
 
 // Scripts.
 
-/// A folder stands for its scripts.
+/// Returns the files of the paths. A folder is replaced by the scripts in it.
 std::vector<std::string> script_files(const std::vector<std::string>& paths);
 /// See LoadedDocument::forget.
 void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections);
@@ -138,13 +138,13 @@ class JsonText {
   const Json& value() const { return value_; }
   /// Returns a problem with the value at that JSON pointer, or with its key.
   ScriptProblem problem(const std::string& pointer, const std::string& message, bool of_key = false) const;
-  /// Empty for an object that only has these keys.
+  /// Returns the problem with the first unknown key; empty if the object only has these keys.
   std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
   std::vector<Matcher> matchers(Problems& problems) const;
   /// Creates the key in the body, or the keys in its "keys". Creates none if there are problems.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a problem.
-  /// With an empty id, the limits that all keys share.
+  /// Changes the settings that the body has: "name", "models", "operations", "limit", "limit_tokens". None if there are
+  /// problems. With an empty id, changes the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
   /// Adds the reply's gates that are missing in `gates`.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;

@@ -35,7 +35,7 @@ struct JournalFeed::Impl {
   std::mutex mutex = {};
   std::uint64_t number = 0;                   // records seen so far
   std::uint64_t revision = 0;                 // the newest change
-  std::map<std::uint64_t, Known> known = {};  // by id
+  std::map<std::uint64_t, Known> known = {};  // by the exchange's id
   std::deque<Change> changes = {};
   std::vector<Record> pending = {};
   std::size_t sweep_at = 20'000;

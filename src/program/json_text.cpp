@@ -32,7 +32,7 @@ void read_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   WantedKeys& wanted = *static_cast<WantedKeys*>(target);
   const std::size_t noted = reader.noted();
   detail::ScriptedKey key;
-  // Scripts require a name, because they refer to keys by name.
+  // The reader requires a name, because scripts refer to keys by name. The control API does not.
   const bool has_name = !node.value.is_object() || node.find("name");
   Json with_name = node.value;
   if (!has_name) with_name["name"] = "unnamed";
@@ -54,7 +54,7 @@ void read_keys(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &read_key, target);
 }
 
-/// Empty members stay as they are.
+/// The settings of a key to change. Empty members leave a setting unchanged.
 struct KeyChange {
   std::optional<std::string> name;
   std::optional<std::vector<std::string>> models;
@@ -65,7 +65,7 @@ struct KeyChange {
 
 std::string name_of_key(ScriptReader&, const ScriptNode& node) { return detail::script_values::key_name(node); }
 
-/// Reads a value into an optional one; null becomes the empty value.
+/// Reads a value into an optional of `Value`. JSON null becomes a default `Value`.
 template <class Value, auto Read>
 void read_unless_null(ScriptReader& reader, const ScriptNode& node, void* target) {
   Value& value = static_cast<std::optional<Value>*>(target)->emplace();
@@ -133,8 +133,8 @@ void refuse_gateway(const Json& document, ScriptReader& reader) {
                true});
 }
 
-/// Restricts stubs, failures and rules of chaos to a scope: only its key meets them, and its state machines are
-/// separate.
+/// Restricts stubs, failures and chaos rules to a scope: they only affect requests with the scope's key. The scope has
+/// its own state machines.
 void put_into_scope(detail::ScriptPlan& plan, const Json& document, const ScriptTextOptions& options,
                     ScriptReader& reader) {
   const Json stubs = document.value("stubs", Json::array());
@@ -159,7 +159,7 @@ void put_into_scope(detail::ScriptPlan& plan, const Json& document, const Script
   }
 }
 
-/// Notes keys that cannot be mounted. Then nothing of the document is mounted.
+/// Notes keys of the document that conflict with keys of the gateway. After a conflict, nothing is mounted.
 void require_no_conflict(const detail::KeyStore& store, const detail::ScriptPlan& plan, std::uint64_t replaces,
                          ScriptReader& reader) {
   const std::vector<std::string> conflicts = store.conflicts(plan.keys, replaces);
@@ -281,7 +281,7 @@ ScriptText JsonText::script(const Gateway& gateway, const ScriptTextOptions& opt
   Problems problems;
   ScriptReader reader(source, problems, plan->gates);
   detail::script_documents::read_whole(reader, document, *plan);
-  // Another call may mount the stub that leads to a state.
+  // A later call may mount a stub that sets a state, so a single stub with an unknown state is no mistake.
   if (problems.empty()) detail::script_references::resolve(*plan, problems, is_whole);
   refuse_gateway(document, reader);
   if (!options.scope.empty()) put_into_scope(*plan, document, options, reader);

@@ -29,7 +29,7 @@ Json differences(const Acceptance& acceptance, const Acceptance& base) {
   return object;
 }
 
-/// Null if the profile has the same acceptance.
+/// Returns the acceptance as in a script; null if it equals the profile's default.
 Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   const detail::ProfileTraits& traits = detail::traits_of(profile);
   if (differences(acceptance, traits.acceptance()).empty()) return {};
@@ -60,8 +60,8 @@ bool asks_for_model(const ReceivedRequest& request, const std::string& id) {
 
 }  // namespace
 
-/// Without the program's own defaults (any model, OpenAI's fields) unless the request needs them: a running gateway can
-/// then load the script.
+/// Omits the program's own defaults (any model, OpenAI's fields) unless the request needs them. Without settings in it,
+/// a running gateway can load the script.
 Json Inside::settings_for(const Exchange& exchange) const {
   constexpr std::size_t largest_body = std::size_t{16} << 20;
   const detail::ServeSettings& settings = state_.settings;

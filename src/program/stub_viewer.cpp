@@ -12,7 +12,7 @@
 namespace mock_gateway::internal {
 namespace {
 
-/// Whether this is a file name, not the route that mounted the stub.
+/// Whether this is a file name rather than the control API's route that mounted the stub ("POST stubs").
 bool names_file(std::string_view file) {
   return !file.empty() && file.substr(0, 4) != "PUT " && file.substr(0, 5) != "POST ";
 }
@@ -20,8 +20,8 @@ bool names_file(std::string_view file) {
 }  // namespace
 
 struct StubViewer::Impl {
-  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), asked(*state.script->stubs()) {
-    for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
+  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), mounted(*state.script->stubs()) {
+    for (const auto& stub : mounted) stubs.emplace_back(stub, state.script, state.journal);
   }
 
   std::string masked(std::string text) const {
@@ -29,23 +29,23 @@ struct StubViewer::Impl {
     return text::as_utf8(text);
   }
 
-  /// Null if there is none. Looks at the stubs before it.
+  /// Returns the id of the stub that hides this one; null if there is none.
   Json hidden_by(std::uint64_t id) {
-    while (looked_at < asked.size() && seen.count(id) == 0) {
-      const detail::StubState& next = *asked[looked_at++];
+    while (examined < mounted.size() && hiders.count(id) == 0) {
+      const detail::StubState& next = *mounted[examined++];
       const std::optional<std::size_t> hider = hiding.add(next.plan());
-      seen[next.id()] = hider ? asked[*hider]->id() : 0;
+      hiders[next.id()] = hider ? mounted[*hider]->id() : 0;
     }
-    const auto found = seen.find(id);
-    return found != seen.end() && found->second != 0 ? Json(found->second) : Json();
+    const auto found = hiders.find(id);
+    return found != hiders.end() && found->second != 0 ? Json(found->second) : Json();
   }
 
   const detail::GatewayState& state;
-  const detail::Script::Stubs asked;
+  const detail::Script::Stubs mounted;
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
-  std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // hidden by; 0: by none
+  std::size_t examined = 0;
+  std::map<std::uint64_t, std::uint64_t> hiders = {};  // stub -> the stub that hides it, or 0
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}

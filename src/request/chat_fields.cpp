@@ -55,7 +55,7 @@ void fail_type(const Path& path, const std::string& expected, const Json& actual
 
 void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
+  if (actual.is_string() || actual.is_number()) {  // the message shows only the value, because its type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }

@@ -139,7 +139,7 @@ void Reader::read_all(bool skips_invalid) {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
       if (!skips_invalid) throw;
-      fields_[field] = nullptr;  // as if absent
+      fields_[field] = nullptr;  // treat the field as absent
     }
   }
 }
@@ -174,7 +174,7 @@ void Reader::read_field(Field field, const Json& value) {
 
 void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's text.
+    // The message is OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};

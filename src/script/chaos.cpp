@@ -76,7 +76,7 @@ DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_token
 DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // Throws if the fault fits no reply: it then does not fit a completion either.
+  // Throws if the fault does not fit a completion: then it fits no reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);

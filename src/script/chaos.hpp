@@ -51,10 +51,10 @@ struct ChaosPlan;
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
-/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
-/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
-/// its headers. Each rule counts occurrences of the requests it matches. The first 65,536 different requests have a
-/// counter each. Later ones share counters, so their counts may depend on the order of requests.
+/// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
+/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
+/// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {
  public:
   /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Has no effect on

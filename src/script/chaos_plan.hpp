@@ -43,7 +43,7 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
 
 /// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time" without conditions.
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace mock_gateway::detail

@@ -60,7 +60,7 @@ class ChaosRules {
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;

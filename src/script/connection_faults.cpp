@@ -67,7 +67,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest applies if two fit: a request on a reused connection has reached two moments.
+  // A request on a reused connection has reached two moments, so two faults may fit. The newest one applies.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }

@@ -43,13 +43,13 @@ class ConnectionFaults {
   /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
   /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Oldest first.
+  /// Returns the queued faults, oldest first.
   std::vector<Queued> left() const;
   std::vector<Queued> every() const;
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend` tells whether it may be given back.
+  /// `lend` tells whether the caller may return the fault by give_back().
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 

@@ -9,7 +9,7 @@
 namespace mock_gateway::detail {
 namespace excerpts {
 
-/// Around a difference: the common part before it, and the total length shown of each text.
+/// What an excerpt shows: at most this much of the common text before the difference, and this much of a text in all.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
@@ -43,7 +43,7 @@ std::string difference(std::string_view expected, std::string_view actual, std::
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // The longer text has a byte at `same`.
+  // `same` may be the end of the shorter text, so use the longer one.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +

@@ -62,7 +62,7 @@ bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
 
 bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// As sent: the parsed request does not distinguish a default from a sent value.
+/// Formats the value in the body. The parsed request does not tell a default from a sent value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 std::string actual_field(const MatcherNode& node, const ChatCall& call) {

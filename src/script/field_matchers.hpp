@@ -12,8 +12,8 @@
 #include "../request/chat_request.hpp"
 #include "matcher.hpp"
 
-// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
-// row's kind. The row also gives its key in scripts.
+// A matcher of a request field consists of a row of a table and a public function with the row's name. The row's kind
+// determines the function's parameter. The row's name is also the key in scripts.
 
 namespace mock_gateway::detail {
 
@@ -40,7 +40,7 @@ struct FieldValue {
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
 };
 
-/// With static lifetime.
+/// A list of words with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
@@ -62,17 +62,17 @@ struct RequestField {
   const char* pointer;
   FieldValue value;
   const char* help;
-  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: "is" after the names in the pointer.
   const char* says = nullptr;
-  /// The value of a request in reports. Null: the sent value as JSON.
+  /// Formats the request's value for reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Empty: any.
+  /// The words that the field can have. Empty: any.
   FieldWords words = {};
 
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
+  /// Matches this word, or a list that contains it. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 

@@ -29,7 +29,7 @@ FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Empty if it is not for a key.
+/// Returns the key's id if the scope is a key; otherwise empty.
 std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }

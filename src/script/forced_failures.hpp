@@ -23,14 +23,14 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Only those queued for exactly this scope.
+  /// Removes the failures of exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first one for the scope of this kind and name; for an operation, also one for every request.
+  /// Takes the first failure with this scope. For an operation, also considers failures for every request.
   std::optional<Failure> take(FailureScope::Kind kind, const std::string& name);
   struct Queued {
     Failure failure;
-    /// Empty: until cleared.
+    /// The remaining requests; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };

@@ -11,7 +11,7 @@
 namespace mock_gateway::detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with equal texts match the same requests.
+/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
 class Identity {
  public:
   std::string text;

@@ -13,8 +13,8 @@
 namespace mock_gateway::detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
-/// by its own matchers instead of comparing all pairs.
+/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// not all pairs of stubs are compared.
 class HidingStubs {
  public:
   /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
@@ -29,12 +29,12 @@ class HidingStubs {
   struct Node {
     std::size_t first;  // the number of the first stub at or below this node
     bool has_children = false;
-    /// Each with a higher priority than the previous one.
+    /// The stubs at this node that can hide others. Each has a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
+  /// Lowers `found` to the first stub that needs the terms on the path to `node` and only others from `next` on.
   void search(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
               std::size_t& found) const;
   void insert(const std::vector<Term>& terms, int priority);

@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace json_comparison {
 
-/// Exact even beyond the precision of a double.
+/// Whether both numbers are equal. Exact even for integers that a double cannot represent.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -39,7 +39,7 @@ bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// Either member may be missing.
+/// Returns the first difference between two members with this name; null: the member is missing.
 std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr

@@ -13,7 +13,7 @@ enum class Extent { whole, part };
 
 struct Difference {
   std::string pointer;
-  /// Null if missing.
+  /// Null if the member is missing.
   const Json* expected;
   const Json* actual;
 };

@@ -144,7 +144,7 @@ Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have parentheses already.
+  // The texts of these kinds have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -180,7 +180,7 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-/// Of "all of" or "any of" several conditions.
+/// Appends the report about a node of kind `all` or `any`.
 std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
                                   const FunctionResults& function_results, std::size_t depth,
                                   std::vector<NearMiss::Condition>& conditions) {
@@ -189,15 +189,15 @@ std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
   const bool has_heading = !is_all || depth > 0;
   const std::size_t heading = conditions.size();
   if (has_heading) conditions.push_back({depth, std::nullopt, is_all ? "all of" : "any of", ""});
-  std::optional<bool> whole = is_all;
+  std::optional<bool> holds = is_all;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched =
         explain(part, call, function_results, has_heading ? depth + 1 : depth, conditions);
-    if (matched == !is_all) whole = matched;
-    if (!matched && whole == is_all) whole = std::nullopt;
+    if (matched == !is_all) holds = matched;
+    if (!matched && holds == is_all) holds = std::nullopt;
   }
-  if (has_heading) conditions[heading].holds = whole;
-  return whole;
+  if (has_heading) conditions[heading].holds = holds;
+  return holds;
 }
 
 std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,

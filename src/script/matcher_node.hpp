@@ -57,14 +57,14 @@ struct TextMatcherNode {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Only for leaves.
+  /// Whether the request matches. Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// Returns the actual value of a leaf for reports, without calling the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
   std::optional<TextMatcher> text;
@@ -80,9 +80,9 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// Of all, any and negation.
+  /// The parts of the kinds all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test that a leaf restricts requests to; empty for other leaves.
+  /// For key_is and header_is, the scope of the test that the stub belongs to; otherwise empty.
   std::optional<RequestScope> scope;
 };
 
@@ -97,8 +97,8 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-// Functions that build matchers; the code is in `matchers.cpp`. A matcher has two plain functions and their data: every
-// user would compile lambdas and std::function again.
+// Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
+// data. Lambdas in std::function would make every including file slower to compile.
 
 namespace matchers {
 

@@ -93,7 +93,7 @@ bool some_message_matches(const MatcherNode& node, const ChatCall& call) {
 }
 
 std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The matching one, to report a negation; otherwise the last, which is the nearest.
+  // Shows the matching message, for the report of a negation. Without one, shows the last message.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -111,7 +111,7 @@ std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Negative positions count from the end. Null if there is none.
+/// Returns the message at the position; null if there is none. Negative positions count from the end.
 const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -147,7 +147,7 @@ std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that the latest of several calls with an id counts.
+  // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -209,7 +209,7 @@ std::string shown_values(const TextMatcher& text, const std::vector<std::string>
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Returns a badly encoded value unchanged.
+/// Decodes a value of the query. Returns an invalid encoding unchanged.
 std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');

@@ -45,8 +45,8 @@ Matcher turns_are(Range count);
 Matcher messages_are(Range count);
 /// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
-/// matches.
+/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
+/// call is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());

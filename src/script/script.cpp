@@ -151,12 +151,12 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
+  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed a kept stub meanwhile. With a removed stub mounted, choose() would never end.
+    // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -181,7 +181,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in evaluation order.
+  // Append the other stubs and merge: both ranges are in evaluation order.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -199,7 +199,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
 }
 
 void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
-  // A helper function of the test mounts all its stubs on one line.
+  // Several stubs may have the same line, for example if a helper function of the test mounts them.
   for (const auto& stub : all)
     if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
   for (const auto& stub : all)
@@ -256,7 +256,7 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // Do not run the matchers of a stub that cannot answer: they may be slow, or count.
+    // Do not run the matchers of a stub that cannot answer: they may be slow or have side effects.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -360,7 +360,7 @@ void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // the others are freed after the lock
+  removed_.swap(kept);  // the others are freed after unlocking
 }
 
 void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -372,7 +372,7 @@ void Script::forget_states(const std::string& machines, const std::string& key) 
 }
 
 void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock, which objects held by the test's functions may take.
+  // Freed after unlocking, because destructors of the test's objects may need the lock.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -391,7 +391,7 @@ void Script::retire(const Stubs& others) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub occurs once for each request that it answered.
+    // `others` has a stub once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);

@@ -43,7 +43,7 @@ struct ReplyStep {
   /// At most one of the two is set.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
-  bool asks = false;  // then both are null
+  bool asks = false;  // if true, `reply` and `function` are null
 };
 
 struct MachineState {
@@ -88,7 +88,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// Includes requests not yet in the journal.
+  /// The number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -96,7 +96,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// 0 if none.
+  /// The id of the first answered exchange; 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -141,16 +141,16 @@ namespace scripts {
 struct ComesBefore {
   bool operator()(const SourceLocation& a, const SourceLocation& b) const;
 };
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each
+using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
 
 }  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
-/// `call` counts from 0; the last step repeats. There is at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -183,8 +183,8 @@ class Script {
     StubPlan plan;
   };
   /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
-  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
-  /// place.
+  /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
+  /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
@@ -232,7 +232,7 @@ class Script {
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // whether some belong to one test
+    bool isolated = false;  // whether some stubs belong to a single test
 
     void add(std::shared_ptr<StubState> stub);
   };
@@ -242,7 +242,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the matchers from `from` on match; for a forecast, whether they are known to match.
+  /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -250,7 +250,7 @@ class Script {
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request took it first.
+      /// The stub is removed, exhausted or in another state, perhaps because of a concurrent request.
       missed,
       /// The default reply is due but cannot be made.
       unanswerable,
@@ -266,7 +266,7 @@ class Script {
   mutable std::mutex mutex_;
   // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // with unmet expectations
+  Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too

@@ -38,7 +38,7 @@ bool has_start(const TextMatcherNode& node, std::string_view text) {
 }
 
 std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows the difference, unless the start itself is long.
+  // An excerpt from the start of the text shows the difference, unless the wanted start is long.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -59,7 +59,7 @@ std::string explain_end(const TextMatcherNode& node, std::string_view text) {
 
 bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Empty if that takes too many steps.
+/// Whether the pattern matches; empty if the search takes too many steps.
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
