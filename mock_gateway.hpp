@@ -27203,8 +27203,9 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected) return {};
   const std::string& description = record.request.key_description;
   const std::string& key = description.empty() ? record.request.key_id : description;
-  return "was refused with " + what + ", " +
-         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
+  const bool has_reason = record.status == 401 || record.status == 403;
+  return "was refused with " + what + (key.empty() ? "" : ", key " + excerpts::quoted(key)) +
+         (has_reason ? ": " + record.refusal : "");
 }
 
 /// Returns the note about an exchange without its start "exchange 1"; empty if there is none.
@@ -29622,6 +29623,20 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
   return unauthorized();
 }
 
+/// Returns why the key is refused, for the journal. The answer does not say it.
+MOCK_GATEWAY_INLINE std::string reason_of_key(const KeyStore::Presented& presented) {
+  using Status = KeyStore::CredentialStatus;
+  switch (presented.status) {
+    case Status::missing: return "no key was sent";
+    case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::unknown: return "the gateway has no such key";
+    case Status::deleted: return "the key is deleted";
+    case Status::disabled: return "the key is disabled";
+    case Status::enabled: break;
+  }
+  return "the key may not use this operation";
+}
+
 /// Returns the refusal if the key may not use the operation. Not checked for unknown paths and wrong methods.
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
@@ -29662,16 +29677,23 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
+/// Refuses a key that is not valid, or not for the operation.
+MOCK_GATEWAY_INLINE bool key(ServedRequest& served) {
+  if (!rejected(served, refusal_of_key(served.presented)) &&
+      !rejected(served, refusal_of_rights(served.route, served.presented.key)))
+    return false;
+  served.answer.refusal = reason_of_key(served.presented);
+  return true;
+}
+
 /// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
-  const ApiKey& key = served.presented.key;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
   return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
-         forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
-         rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
+         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+         take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
          // enabled since.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
@@ -38490,52 +38512,52 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  26913    evidence/journal.cpp
 //  27067    evidence/kept_problems.cpp
 //  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//  27278    evidence/record.cpp
+//  27735    evidence/redaction.cpp
+//  27875    evidence/redirects.cpp
+//  27978    evidence/retries.cpp
+//  28350    evidence/review.cpp
+//  28721    evidence/told_in_body.cpp
+//  28818    evidence/verification.cpp
+//  28935    serve/answer_headers.cpp
+//  29012    serve/asked_requests.cpp
+//  29079    serve/chat_judge.cpp
+//  29392    serve/connection_loop.cpp
+//  29553    serve/gateway_state.cpp
+//  29589    serve/judge.cpp
+//  29822    serve/limits.cpp
+//  29919    serve/operations.cpp
+//  30141    serve/reply_answer.cpp
+//  30282    serve/request_checks.cpp
+//  30356    serve/runner.cpp
+//  30704    serve/served_models.cpp
+//  30782    serve/served_request.cpp
+//  30850    gateway/catalogue.cpp
+//  31263    gateway/catalogue_chunks.cpp
+//  31551    gateway/catalogue_delivery.cpp
+//  31703    gateway/catalogue_entries.cpp
+//  31932    gateway/catalogue_failures.cpp
+//  32213    gateway/catalogue_framing.cpp
+//  32397    gateway/catalogue_tool_calls.cpp
+//  32596    gateway/chat_script.cpp
+//  32745    gateway/gateway.cpp
+//  33035    gateway/mishaps.cpp
+//  33373    gateway/options.cpp
+//  33526    gateway/sweep.cpp
+//  33927    document/scenario_files.cpp
+//  34065    document/script_document.cpp
+//  34455    document/script_faults.cpp
+//  34741    document/script_files.cpp
+//  34885    document/script_gateway.cpp
+//  35188    document/script_matchers.cpp
+//  35480    document/script_objects.cpp
+//  35640    document/script_reader.cpp
+//  36088    document/script_references.cpp
+//  36404    document/script_replies.cpp
+//  36788    document/script_schema.cpp
+//  36915    document/script_sections.cpp
+//  37457    document/script_values.cpp
+//  37845  Adapters
+//  37862    adapters/catch2.hpp
+//  38016    adapters/doctest.hpp
+//  38176    adapters/gtest.hpp

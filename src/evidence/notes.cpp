@@ -38,8 +38,9 @@ std::string failure(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected) return {};
   const std::string& description = record.request.key_description;
   const std::string& key = description.empty() ? record.request.key_id : description;
-  return "was refused with " + what + ", " +
-         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
+  const bool has_reason = record.status == 401 || record.status == 403;
+  return "was refused with " + what + (key.empty() ? "" : ", key " + excerpts::quoted(key)) +
+         (has_reason ? ": " + record.refusal : "");
 }
 
 /// Returns the note about an exchange without its start "exchange 1"; empty if there is none.

@@ -52,6 +52,20 @@ std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   return unauthorized();
 }
 
+/// Returns why the key is refused, for the journal. The answer does not say it.
+std::string reason_of_key(const KeyStore::Presented& presented) {
+  using Status = KeyStore::CredentialStatus;
+  switch (presented.status) {
+    case Status::missing: return "no key was sent";
+    case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::unknown: return "the gateway has no such key";
+    case Status::deleted: return "the key is deleted";
+    case Status::disabled: return "the key is disabled";
+    case Status::enabled: break;
+  }
+  return "the key may not use this operation";
+}
+
 /// Returns the refusal if the key may not use the operation. Not checked for unknown paths and wrong methods.
 std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
@@ -92,16 +106,23 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
+/// Refuses a key that is not valid, or not for the operation.
+bool key(ServedRequest& served) {
+  if (!rejected(served, refusal_of_key(served.presented)) &&
+      !rejected(served, refusal_of_rights(served.route, served.presented.key)))
+    return false;
+  served.answer.refusal = reason_of_key(served.presented);
+  return true;
+}
+
 /// Runs the checks in the documented order.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
-  const ApiKey& key = served.presented.key;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
   return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
-         forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
-         rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
+         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+         take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
          // enabled since.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);

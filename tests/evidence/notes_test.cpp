@@ -108,20 +108,25 @@ TEST_CASE("verify() notes which exchanges got a failure, and which keys were ref
   const CreatedKey disabled = gateway.keys().create("sk-0123456789abcdefghijklmnop");
   gateway.keys().remove(removed.id);
   gateway.keys().disable(disabled.id);
+  const CreatedKey lister = gateway.keys().create("", KeyOptions{}.operations({list_models()}).secret("sk-lister"));
   gateway.chat().reply(rate_limited(), raw_reply(503, "busy", "text/plain"), "well");
   gateway.fail_next(server_error());
   for (int i = 0; i < 4; ++i) Http(gateway).chat();
   Http(gateway).with_key(removed.secret).chat();
   Http(gateway).with_key(disabled.secret).chat();
   Http(gateway).with_key("sk-of-nobody").chat();
+  Http(gateway).with_key(lister.secret).chat();
+  Http(gateway).without_key().chat();
   Http(gateway).chat({{"temperature", "hot"}});  // refused; review() reports it
   const Notes notes = gateway.verify().notes();
   CHECK(notes == Notes{"exchange 1 was answered with 500 internal_error, a forced failure",
                        "exchange 2 was answered with 429 rate_limit_exceeded as scripted",
                        "exchange 3 was answered with 503 as scripted",
-                       "exchange 5 was refused with 401 unauthorized, key \"billing service\"",
-                       "exchange 6 was refused with 403 unauthorized, key \"sk-***\"",
-                       "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
+                       "exchange 5 was refused with 401 unauthorized, key \"billing service\": the key is deleted",
+                       "exchange 6 was refused with 403 unauthorized, key \"sk-***\": the key is disabled",
+                       "exchange 7 was refused with 401 unauthorized: the gateway has no such key",
+                       "exchange 8 was refused with 403 unauthorized, key \"key_4\": the key may not use this operation",
+                       "exchange 9 was refused with 401 unauthorized: no key was sent"});
 }
 
 TEST_CASE("verify() notes refusals by limits and unknown models; other failures are problems") {
