@@ -12,7 +12,6 @@ import { showJournal } from './journal.mjs';
 import { showKeys } from './keys.mjs';
 import { showReview } from './review.mjs';
 import { showScript } from './script.mjs';
-import { listenForShortcuts } from './shortcuts.mjs';
 import { showStubs } from './stubs.mjs';
 
 /// `numbered`: shows exchanges by number. The numbers mean other exchanges after a restart of the gateway.
@@ -230,7 +229,6 @@ reviewed.addEventListener('changed', () => {
   now.review = findings;
   showNews();
 });
-listenForShortcuts();
 wide.addEventListener('change', () => {
   if (hasToken() && ['journal', 'exchange'].includes(address().name)) open(false);
 });

@@ -1,4 +1,4 @@
-// The list of exchanges with one exchange beside it, keyboard shortcuts, counts in tabs, findings in rows, and stubs.
+// The list of exchanges with one exchange beside it, counts in tabs, findings in rows, and stubs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser, until } from './support.mjs';
@@ -46,47 +46,6 @@ test('the list stays unchanged while exchanges are opened beside it, and is hidd
   await tab.waitForText('h1', 'Exchange 2');
   await tab.page.setViewport({ width: 1400, height: 900 });
   await rows(tab, 4);
-  await tab.close();
-});
-
-test('shortcuts select rows, search and show help, but are plain letters in text fields', async (context) => {
-  const gateway = await started(context);
-  for (const text of ['first', 'second', 'third']) await gateway.ask(text);
-  const tab = await Console.open(browser, gateway, { width: 1400 });
-  await rows(tab, 3);
-  const press = (key) => tab.page.keyboard.press(key);
-  await press('j');
-  assert.equal(await tab.focused(), 'Exchange 3');
-  await press('j');
-  await press('j');
-  await press('j');
-  assert.equal(await tab.focused(), 'Exchange 1', 'it ends at the last row');
-  await press('k');
-  await press('Enter');
-  await tab.waitForText('h1', 'Exchange 2');
-  await press('j');
-  await tab.waitForText('h1', 'Exchange 1');
-  assert.deepEqual(await marked(tab), [1]);
-  await press('k');
-  await tab.waitForText('h1', 'Exchange 2');
-  assert.equal(await tab.page.evaluate(() => document.activeElement.closest('tr')?.dataset.id), '2', 'the focus stays in the list');
-  await press('Escape');
-  await tab.waitForText('h1', 'Journal');
-  await press('?');
-  await tab.waitForText('dialog dd', 'search the journal');
-  await press('/');  // only a letter in a dialog
-  await press('Escape');
-  await until('it closes', async () => (await tab.page.$$('dialog')).length === 0);
-  await press('/');
-  await tab.page.keyboard.type('jk?/');
-  assert.equal(await (await tab.field('Search')).evaluate((input) => input.value), 'jk?/');
-  await tab.show('keys');
-  await tab.page.waitForSelector('tr[data-key]');
-  await press('j');
-  assert.equal(await tab.focused(), 'Disable default key');
-  await press('/');
-  await tab.waitForText('h1', 'Journal');
-  await until('the search has the focus', () => tab.page.evaluate(() => document.activeElement.type === 'search'));
   await tab.close();
 });
 
