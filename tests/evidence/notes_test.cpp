@@ -119,14 +119,15 @@ TEST_CASE("verify() notes which exchanges got a failure, and which keys were ref
   Http(gateway).without_key().chat();
   Http(gateway).chat({{"temperature", "hot"}});  // refused; review() reports it
   const Notes notes = gateway.verify().notes();
-  CHECK(notes == Notes{"exchange 1 was answered with 500 internal_error, a forced failure",
-                       "exchange 2 was answered with 429 rate_limit_exceeded as scripted",
-                       "exchange 3 was answered with 503 as scripted",
-                       "exchange 5 was refused with 401 unauthorized, key \"billing service\": the key is deleted",
-                       "exchange 6 was refused with 403 unauthorized, key \"sk-***\": the key is disabled",
-                       "exchange 7 was refused with 401 unauthorized: the gateway has no such key",
-                       "exchange 8 was refused with 403 unauthorized, key \"key_4\": the key may not use this operation",
-                       "exchange 9 was refused with 401 unauthorized: no key was sent"});
+  CHECK(notes ==
+        Notes{"exchange 1 was answered with 500 internal_error, a forced failure",
+              "exchange 2 was answered with 429 rate_limit_exceeded as scripted",
+              "exchange 3 was answered with 503 as scripted",
+              "exchange 5 was refused with 401 unauthorized, key \"billing service\": the key is deleted",
+              "exchange 6 was refused with 403 unauthorized, key \"sk-***\": the key is disabled",
+              "exchange 7 was refused with 401 unauthorized: the gateway has no such key",
+              "exchange 8 was refused with 403 unauthorized, key \"key_4\": the key may not use this operation",
+              "exchange 9 was refused with 401 unauthorized: no key was sent"});
 }
 
 TEST_CASE("verify() notes refusals by limits and unknown models; other failures are problems") {
