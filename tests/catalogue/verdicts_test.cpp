@@ -454,8 +454,8 @@ TEST_CASE("a verdict on wrong text before an error says so, and names a retry th
         "usage-on-finish-chunk: wrong answer, expected answer\n"
         "  it said     text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"length\", usage 9 + 6 = 15\n"
         "  the reply   text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"stop\", usage 9 + 5 = 14\n"
-        "  the gateway sends the usage in the chunk with the finish_reason, and no other\n"
-        "  a good client reads usage from whichever chunk has it");
+        "  the gateway sends the usage only in the chunk with the finish_reason\n"
+        "  a good client reads usage from any chunk");
 }
 
 // --- A client that handles all scenarios -----------------------------------------------------------------------------

@@ -156,11 +156,11 @@ class Bugs(Sessions):
     """Tests that each bug is found in its turn and in no other turn."""
 
     BUGS = [  # the bug, the failures in a session of streams, and words of the report
-        ("server-error-is-final", ["server-error streamed error"], "tries again"),
-        ("kept-connection-is-trusted", ["closed-before-answer streamed error"], "without a byte of the answer"),
-        ("unended-event-is-dropped", ["unended-last-event streamed error"], "no blank line"),
+        ("server-error-is-final", ["server-error streamed error"], "a good client retries"),
+        ("kept-connection-is-trusted", ["closed-before-answer streamed error"], "before the first byte of the answer"),
+        ("unended-event-is-dropped", ["unended-last-event streamed error"], "without a blank line"),
         ("done-is-needed", ["unended-last-event streamed error"], "the stream has no [DONE]"),
-        ("length-is-whole", ["length streamed wrong"], "tells that the answer was cut"),
+        ("length-is-whole", ["length streamed wrong"], "says that the answer was cut"),
         ("key-is-kept", ["rotated-key streamed error", "last-answer streamed error"], "uses the new key"),
         ("key-is-global", ["last-answer streamed error"], "a call to another address, with another key"),
         ("stream-is-left-open", ["cancelled-stream streamed hang"], "it had not left a second after"),
