@@ -31023,7 +31023,7 @@ MOCK_GATEWAY_INLINE std::string finish_and_usage(const std::optional<std::string
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
-  std::string told = "\n  it said     " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
+  std::string told = "\n  caller got  " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
@@ -31034,7 +31034,7 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   constexpr int more = 3;
   if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, scenario) &&
       was_said(outcome.text, more, scenario))
-    told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
+    told += "\n  this is the text of several tries: if the client retried, set ClientOutcome::tries";
   return told;
 }
 
@@ -33241,20 +33241,21 @@ struct Fault {
 
 MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
                           const std::vector<Exchange>& exchanges) {
-  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  if (outcome.hung) return {Verdict::Kind::hang, "the call did not end when its caller ended it"};
   const bool was_said =
       text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
   if (!was_said || !outcome.tool_calls.empty())
-    return {Verdict::Kind::wrong_answer,
-            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+    return {Verdict::Kind::wrong_answer, "the caller got \"" + text::printable(outcome.text, 200, true) +
+                                             "\", the reply was \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
-    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
+    return {Verdict::Kind::wrong_answer, "the caller ended the call, but got the whole answer"};
   if (exchanges.size() > 1)
-    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+    return {Verdict::Kind::wrong_answer, "the client sent " + std::to_string(exchanges.size()) + " requests"};
   // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
+      return {Verdict::Kind::hang,
+              "the client was still connected a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
@@ -33289,7 +33290,8 @@ MOCK_GATEWAY_INLINE std::string Mishap::api_key() const { return session_->key.s
 
 MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
-    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+    throw GatewayError("cannot judge the turn " + name() +
+                       ": call mount(), make the client's call, then judge its outcome");
   const Scenario& scenario = session_->turns[number_].scenario;
   // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
@@ -33315,7 +33317,7 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
     fault = {outcome.hung    ? Verdict::Kind::hang
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
-             "no request came in this turn"};
+             "the client sent no request in this turn"};
   } else if (call() != Call::whole &&
              !detail::mishap_turns::tried_before(exchanges, session_->mounted_at, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
@@ -38513,22 +38515,22 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  32568    gateway/chat_script.cpp
 //  32717    gateway/gateway.cpp
 //  33007    gateway/mishaps.cpp
-//  33344    gateway/options.cpp
-//  33497    gateway/sweep.cpp
-//  33898    document/scenario_files.cpp
-//  34036    document/script_document.cpp
-//  34426    document/script_faults.cpp
-//  34712    document/script_files.cpp
-//  34856    document/script_gateway.cpp
-//  35159    document/script_matchers.cpp
-//  35451    document/script_objects.cpp
-//  35611    document/script_reader.cpp
-//  36059    document/script_references.cpp
-//  36375    document/script_replies.cpp
-//  36759    document/script_schema.cpp
-//  36886    document/script_sections.cpp
-//  37428    document/script_values.cpp
-//  37816  Adapters
-//  37833    adapters/catch2.hpp
-//  37987    adapters/doctest.hpp
-//  38147    adapters/gtest.hpp
+//  33346    gateway/options.cpp
+//  33499    gateway/sweep.cpp
+//  33900    document/scenario_files.cpp
+//  34038    document/script_document.cpp
+//  34428    document/script_faults.cpp
+//  34714    document/script_files.cpp
+//  34858    document/script_gateway.cpp
+//  35161    document/script_matchers.cpp
+//  35453    document/script_objects.cpp
+//  35613    document/script_reader.cpp
+//  36061    document/script_references.cpp
+//  36377    document/script_replies.cpp
+//  36761    document/script_schema.cpp
+//  36888    document/script_sections.cpp
+//  37430    document/script_values.cpp
+//  37818  Adapters
+//  37835    adapters/catch2.hpp
+//  37989    adapters/doctest.hpp
+//  38149    adapters/gtest.hpp

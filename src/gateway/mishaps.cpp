@@ -253,20 +253,21 @@ struct Fault {
 
 Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
                           const std::vector<Exchange>& exchanges) {
-  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  if (outcome.hung) return {Verdict::Kind::hang, "the call did not end when its caller ended it"};
   const bool was_said =
       text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
   if (!was_said || !outcome.tool_calls.empty())
-    return {Verdict::Kind::wrong_answer,
-            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+    return {Verdict::Kind::wrong_answer, "the caller got \"" + text::printable(outcome.text, 200, true) +
+                                             "\", the reply was \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
-    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
+    return {Verdict::Kind::wrong_answer, "the caller ended the call, but got the whole answer"};
   if (exchanges.size() > 1)
-    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+    return {Verdict::Kind::wrong_answer, "the client sent " + std::to_string(exchanges.size()) + " requests"};
   // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
+      return {Verdict::Kind::hang,
+              "the client was still connected a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
@@ -301,7 +302,8 @@ std::string Mishap::api_key() const { return session_->key.secret; }
 
 Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
-    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+    throw GatewayError("cannot judge the turn " + name() +
+                       ": call mount(), make the client's call, then judge its outcome");
   const Scenario& scenario = session_->turns[number_].scenario;
   // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
@@ -327,7 +329,7 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
     fault = {outcome.hung    ? Verdict::Kind::hang
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
-             "no request came in this turn"};
+             "the client sent no request in this turn"};
   } else if (call() != Call::whole &&
              !detail::mishap_turns::tried_before(exchanges, session_->mounted_at, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
