@@ -32274,7 +32274,7 @@ inline constexpr ScenarioRow framing_rows[] = {
      "ignores lines that begin with a colon", streams_only,
      [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
     {"content-encoding-claimed", "sends Content-Encoding: br with an answer that is not compressed",
-     "agentgateway/agentgateway#3040", "reports the wrong or unknown encoding, or reads the bytes uncompressed",
+     "agentgateway/agentgateway#3040", "reports the wrong or unknown encoding, or reads the bytes as they are",
      error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
     {"content-type-missing", "streams without a Content-Type", "RFC 9110, section 8.3",
      "expects the form that it requested, or reports the missing Content-Type", error_too | streams_only,
