@@ -32104,7 +32104,7 @@ inline constexpr ScenarioRow retries_rows[] = {
      "retries after one second, or reports the error", first_try, [] { return rate_limited(1s); }},
     {"redirect-307", "answers 307 with a Location on this gateway; a request there succeeds",
      "letta-ai/letta#3189, RFC 9110, section 15.4.8",
-     "repeats method, body and key at that address, or reports the redirect", first_try,
+     "resends the request there with method, body and key, or reports the redirect", first_try,
      [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
     {"reset-as-date", "answers 429 with a past RFC 3339 date in x-ratelimit-reset-requests; a retry succeeds",
      "CortexLM/cortex-code#407", "honors the date, uses its own delay, or reports the error", first_try,
@@ -32115,7 +32115,7 @@ inline constexpr ScenarioRow retries_rows[] = {
      }},
     {"reset-as-duration", "answers 429 with no tokens left; tokens reset in 0.66s, requests in 6m0s; a retry succeeds",
      "CortexLM/cortex-code#407, OpenAI: rate limits",
-     "waits for the tokens and not for the requests, uses its own delay, or reports the error", first_try,
+     "waits until the tokens reset, uses its own delay, or reports the error", first_try,
      [] {
        return limited_without_retry_after()
            .header("x-ratelimit-remaining-requests", "58")
@@ -32254,7 +32254,7 @@ inline constexpr ScenarioRow framing_rows[] = {
        chunks.erase(chunks.begin() + 3);
      }},
     {"blank-lines-before-reply", "sends three blank lines before the first event or the JSON", "AstrBot#403",
-     "ignores them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
+     "skips blank lines", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
     {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
      "agentgateway/agentgateway#3040",
@@ -32294,7 +32294,7 @@ inline constexpr ScenarioRow framing_rows[] = {
                      saying("[DONE]"), saying(" is no JSON."),         closing()};
      }},
     {"done-missing", "ends the stream without [DONE], but with a finish_reason",
-     "openai-node, openai-python: they need no [DONE]", "accepts the finish_reason and the end of the body as the end",
+     "openai-node, openai-python: they need no [DONE]", "needs only the finish_reason and the end of the body",
      streams_only, [] { return SseDialect().done(false); }},
     {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first [DONE]", streams_only,
      before_done, duplicate_event},

@@ -42,7 +42,7 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   internal::ScenarioText step;
   step.name = group + ": " + name;
   step.group = group;
-  step.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
+  step.description = breaks ? "sends the answer with this fault: " + name : "sends the answer, " + name;
   step.good_client = breaks ? "gives the whole answer, or reports an error" : "gives the whole answer";
   step.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   step.text = text;

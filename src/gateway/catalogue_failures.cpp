@@ -199,7 +199,7 @@ inline constexpr ScenarioRow retries_rows[] = {
      "retries after one second, or reports the error", first_try, [] { return rate_limited(1s); }},
     {"redirect-307", "answers 307 with a Location on this gateway; a request there succeeds",
      "letta-ai/letta#3189, RFC 9110, section 15.4.8",
-     "repeats method, body and key at that address, or reports the redirect", first_try,
+     "resends the request there with method, body and key, or reports the redirect", first_try,
      [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
     {"reset-as-date", "answers 429 with a past RFC 3339 date in x-ratelimit-reset-requests; a retry succeeds",
      "CortexLM/cortex-code#407", "honors the date, uses its own delay, or reports the error", first_try,
@@ -210,7 +210,7 @@ inline constexpr ScenarioRow retries_rows[] = {
      }},
     {"reset-as-duration", "answers 429 with no tokens left; tokens reset in 0.66s, requests in 6m0s; a retry succeeds",
      "CortexLM/cortex-code#407, OpenAI: rate limits",
-     "waits for the tokens and not for the requests, uses its own delay, or reports the error", first_try,
+     "waits until the tokens reset, uses its own delay, or reports the error", first_try,
      [] {
        return limited_without_retry_after()
            .header("x-ratelimit-remaining-requests", "58")

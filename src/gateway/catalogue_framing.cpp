@@ -73,7 +73,7 @@ inline constexpr ScenarioRow framing_rows[] = {
        chunks.erase(chunks.begin() + 3);
      }},
     {"blank-lines-before-reply", "sends three blank lines before the first event or the JSON", "AstrBot#403",
-     "ignores them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
+     "skips blank lines", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
     {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
      "agentgateway/agentgateway#3040",
@@ -113,7 +113,7 @@ inline constexpr ScenarioRow framing_rows[] = {
                      saying("[DONE]"), saying(" is no JSON."),         closing()};
      }},
     {"done-missing", "ends the stream without [DONE], but with a finish_reason",
-     "openai-node, openai-python: they need no [DONE]", "accepts the finish_reason and the end of the body as the end",
+     "openai-node, openai-python: they need no [DONE]", "needs only the finish_reason and the end of the body",
      streams_only, [] { return SseDialect().done(false); }},
     {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first [DONE]", streams_only,
      before_done, duplicate_event},
