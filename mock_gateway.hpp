@@ -31045,7 +31045,7 @@ MOCK_GATEWAY_INLINE std::string finish_and_usage(const std::optional<std::string
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
-  std::string told = "\n  it said     " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
+  std::string told = "\n  caller got  " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
@@ -31056,7 +31056,7 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   constexpr int more = 3;
   if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, scenario) &&
       was_said(outcome.text, more, scenario))
-    told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
+    told += "\n  this is the text of several tries: if the client retried, set ClientOutcome::tries";
   return told;
 }
 
@@ -31322,15 +31322,15 @@ MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(
 MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
-    {"choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …",
-     "huggingface/text-generation-inference#1648",
-     "joins the chunks all the same, or reports that the choice does not end", error_too | streams_only,
+    {"choice-index-grows", "numbers the chunks of its only choice in choices[0].index: 0, 1, 2, …",
+     "huggingface/text-generation-inference#1648", "joins the chunks anyway, or reports that the choice has no end",
+     error_too | streams_only,
      [](Chunks& chunks) {
        for (std::size_t i = 0; i < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("index":)" + std::to_string(i));
      }},
-    {"content-as-parts", "sends content as a list of parts, the first of which is what the model thought",
+    {"content-as-parts", "sends content as a list of parts; the first part is the model's reasoning",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
-     "joins the parts that have text, or reports them; never writes \"[object Object]\"", error_too,
+     "joins the text parts, or reports an error; never shows \"[object Object]\"", error_too,
      [] {
        return Chunks{opening(),
                      chunk_of_part(thought_part),
@@ -31341,57 +31341,57 @@ inline constexpr ScenarioRow chunks_rows[] = {
                      closing()};
      },
      [] { return body_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }},
-    {"content-null-in-deltas", "sends content null in the first and the last delta", "DashScope, DeepSeek",
-     "takes null for nothing said", streams_only,
+    {"content-null-in-deltas", "sends content: null in the first and the last delta", "DashScope, DeepSeek",
+     "treats null as empty text", streams_only,
      [](Chunks& chunks) {
        chunks.front() = chunk_of(R"("role":"assistant","content":null,"reasoning_content":"")");
        chunks.back() = chunk_of(R"("content":null,"reasoning_content":null)", R"("stop")");
      }},
-    {"content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text",
+    {"content-part-of-unknown-kind", "sends content as a list of parts; one part is a reference without text",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
-     "joins the parts that have text, or reports the one that it does not know", error_too,
+     "joins the text parts, or reports the unknown part", error_too,
      [] {
        return Chunks{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
                      chunk_of_part(part_with("東京 9 °C.")), closing()};
      },
      [] { return body_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C.")); }},
-    {"created-as-text", "has text for created, a date of ISO 8601", "BerriAI/litellm#11971",
-     "reads the answer, whatever created is", whole_answer, created, body_created, R"("2026-01-01T00:00:00Z")"},
-    {"created-float", "has a number with a fraction for created", "BerriAI/litellm#11971, sashabaranov/go-openai#1003",
-     "reads the answer, whatever created is", whole_answer, created, body_created, "1767225600.123"},
-    {"created-in-milliseconds", "has milliseconds for created", "BerriAI/litellm#11971",
-     "reads the answer, whatever created is", whole_answer, created, body_created, "1767225600123"},
-    {"created-null", "has null for created", "pydantic/pydantic-ai#1877", "reads the answer, whatever created is",
-     whole_answer, created, body_created, "null"},
-    {"delta-null", "sends delta null in the chunk that ends the answer, and in one before",
+    {"created-as-text", "sends created as text, an ISO 8601 date", "BerriAI/litellm#11971",
+     "accepts any value of created", whole_answer, created, body_created, R"("2026-01-01T00:00:00Z")"},
+    {"created-float", "sends created as a number with a fraction", "BerriAI/litellm#11971, sashabaranov/go-openai#1003",
+     "accepts any value of created", whole_answer, created, body_created, "1767225600.123"},
+    {"created-in-milliseconds", "sends created in milliseconds", "BerriAI/litellm#11971",
+     "accepts any value of created", whole_answer, created, body_created, "1767225600123"},
+    {"created-null", "sends created: null", "pydantic/pydantic-ai#1877", "accepts any value of created", whole_answer,
+     created, body_created, "null"},
+    {"delta-null", "sends delta: null in the chunk that ends the answer, and in an earlier chunk",
      "microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853",
-     "takes null for nothing said", streams_only,
+     "treats null as empty text", streams_only,
      [](Chunks& chunks) {
        chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
-    {"empty-turn", "answers with neither text nor call, and finish_reason stop",
-     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that there is no answer", only_error,
+    {"empty-turn", "sends neither text nor a tool call, with finish_reason stop",
+     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that the answer is empty", only_error,
      Says{""},
      [] {
        return Chunks{opening(), closing()};
      }},
-    {"equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before", "Quorinex/Kiro-Go#138",
-     "joins them as they come, and takes none for the text so far", streams_only, Says{"666666"},
+    {"equal-deltas", "sends the text 666666 as the deltas 6, 66, 66, 6", "Quorinex/Kiro-Go#138",
+     "appends each delta, even if it repeats or continues an earlier one", streams_only, Says{"666666"},
      [] { return Chunks{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
-    {"escaped-characters", "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair",
-     "RFC 8259, section 7", "decodes the escapes, two of them to one character", whole_answer,
+    {"escaped-characters", "writes every non-ASCII character as \\u escapes, an emoji as a surrogate pair",
+     "RFC 8259, section 7", "decodes the escapes, and a surrogate pair to one character", whole_answer,
      Says{"Zürich 21 °C, 東京 9 °C. 🌦"},
      [](Chunks& chunks) {
        chunks.insert(chunks.end() - 1, saying(" 🌦"));
        for (Json& chunk : chunks) chunk = event_of(escaped(chunk.dump()));
      },
      [] { return escaped(body_with(message_saying(std::string(usual_scenario_text) + " 🌦"))); }},
-    {"finish-chunk-twice", "sends the chunk with the finish_reason twice", "openrag#462",
-     "takes the second for nothing new", streams_only, [] { return after_tokens(4); }, duplicate_event},
+    {"finish-chunk-twice", "sends the chunk with the finish_reason twice", "openrag#462", "ignores the second chunk",
+     streams_only, [] { return after_tokens(4); }, duplicate_event},
     {"finish-reason-content-filter", "stops after half of the text with finish_reason content_filter, without [DONE]",
      "experientiallabs/experiential#962, vercel/ai#4220",
-     "reports that the answer was cut, or hands the finish_reason on", reason_tells, Finishes{"content_filter"},
+     "reports that the answer was cut, or passes on the finish_reason", reason_tells, Finishes{"content_filter"},
      Says{half_text},
      [](bool streamed) {
        if (!streamed) return raw_reply(200, body_with(message_saying(half_text), R"("content_filter")"));
@@ -31399,32 +31399,31 @@ inline constexpr ScenarioRow chunks_rows[] = {
        end_at_half(chunks, "content_filter");
        return stream_of(chunks).header("Connection", "close").sse(SseDialect().done(false));
      }},
-    {"finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk", "ollama#4357",
-     "goes on reading: \"\" is no reason to finish", whole_answer, Finishes{"stop", ""},
+    {"finish-reason-empty", "sends finish_reason \"\" instead of null until the last chunk", "ollama#4357",
+     "keeps reading: \"\" does not end the answer", whole_answer, Finishes{"stop", ""},
      [](Chunks& chunks) {
        for (std::size_t i = 0; i + 1 < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("finish_reason":"")");
      }},
-    {"finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows",
-     "pydantic/pydantic-ai#2844", "hands text and reason on, or reports that it does not know the reason", error_too,
-     Finishes{"eos"}, end_with, "eos"},
-    {"finish-reason-error", "stops after half of the text, with finish_reason error", "pydantic/pydantic-ai#2844",
-     "reports that the answer failed, or hands the finish_reason on", reason_tells, Finishes{"error"}, Says{half_text},
+    {"finish-reason-eos", "ends the complete text with the undocumented finish_reason eos", "pydantic/pydantic-ai#2844",
+     "passes on text and finish_reason, or reports the unknown reason", error_too, Finishes{"eos"}, end_with, "eos"},
+    {"finish-reason-error", "stops after half of the text with finish_reason error", "pydantic/pydantic-ai#2844",
+     "reports that the answer failed, or passes on the finish_reason", reason_tells, Finishes{"error"}, Says{half_text},
      end_at_half, "error"},
-    {"finish-reason-length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-     "hands the text on and tells that it was cut, or reports it", error_too, Says{cut_text}, Finishes{"length"},
+    {"finish-reason-length", "cuts the text at the token limit, with finish_reason length", "OpenAI: finish_reason",
+     "passes on the text and says that it was cut, or reports an error", error_too, Says{cut_text}, Finishes{"length"},
      end_at_limit, "length"},
-    {"finish-reason-max-tokens", "ends the text at its limit, with finish_reason max_tokens",
-     "pydantic/pydantic-ai#2844", "reports that the text was cut, or hands the finish_reason on", reason_tells,
+    {"finish-reason-max-tokens", "cuts the text at the token limit, with finish_reason max_tokens",
+     "pydantic/pydantic-ai#2844", "reports that the text was cut, or passes on the finish_reason", reason_tells,
      Finishes{"max_tokens"}, Says{cut_text}, end_at_limit, "max_tokens"},
-    {"finish-reason-missing", "never sends a finish_reason, then [DONE]", "openai-node#1292",
-     "takes [DONE] for the end, or reports that the reason is missing", error_too, Finishes{""},
+    {"finish-reason-missing", "never sends a finish_reason, but ends the stream with [DONE]", "openai-node#1292",
+     "treats [DONE] as the end, or reports the missing finish_reason", error_too, Finishes{""},
      [](Chunks& chunks) {
        chunks.pop_back();
        for (Json& chunk : chunks) replace_in(chunk, R"(,"finish_reason":null)", "");
      },
      [] { return body_with(message_saying(usual_scenario_text), ""); }},
-    {"first-chunk-is-choice-1", "sends two choices, and of the second one first", "openai-python#3709",
-     "tells choices apart by their index, not by when they came", streams_only,
+    {"first-chunk-is-choice-1", "streams two choices, and starts with a chunk of the second one", "openai-python#3709",
+     "tells choices apart by their index, not by their order", streams_only,
      [](Chunks& chunks) {
        Chunks other = {opening(), saying("Paris 17 °C."), closing()};
        for (Json& chunk : other) add_to(choice_of(chunk), R"("index":1)");
@@ -31433,16 +31432,16 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.push_back(other[2]);
      }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
-     "passes over a chunk without choices", streams_only,
+     "ignores a chunk without choices", streams_only,
      [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
-    {"full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason",
-     "abundantbeing/hermes-browser-extension#11", "has the text from the deltas, and says it once", streams_only,
+    {"full-message-at-end", "repeats the complete message in the chunk with the finish_reason",
+     "abundantbeing/hermes-browser-extension#11", "uses the deltas, and shows the text once", streams_only,
      [](Chunks& chunks) {
        add_to(choice_of(chunks.back()), R"("message":{)" + message_saying(usual_scenario_text) + "}");
      }},
-    {"line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped",
-     "langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6", "ends lines at CR and LF, and at nothing else",
-     whole_answer, Says{"Zürich\u202821 °C,\u2029東京\u00859 °C."},
+    {"line-separators-in-text", "sends U+2028, U+2029 and U+0085 in the text, without escaping them",
+     "langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6", "ends lines only at CR and LF", whole_answer,
+     Says{"Zürich\u202821 °C,\u2029東京\u00859 °C."},
      [] {
        return Chunks{opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."),
                      closing()};
@@ -31450,14 +31449,14 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-before-content", "sends reasoning_content before the content", "DeepSeek, DashScope",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
      R"("reasoning_content":"")"},
-    {"reasoning-details", "sends what the model thought as a list, reasoning_details", "QwenLM/Qwen-Agent#894",
+    {"reasoning-details", "sends the model's reasoning as a list, reasoning_details", "QwenLM/Qwen-Agent#894",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
      R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":""}])"},
-    {"reasoning-field", "sends what the model thought as reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
+    {"reasoning-field", "sends reasoning in the field reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought, R"("reasoning":"")"},
-    {"reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop",
-     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer; what was thought is none", only_error,
-     Says{""},
+    {"reasoning-only-turn", "sends only reasoning and no answer, with finish_reason stop",
+     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer, and does not show reasoning as one",
+     only_error, Says{""},
      [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
@@ -31467,33 +31466,33 @@ inline constexpr ScenarioRow chunks_rows[] = {
        return body_with(R"("role":"assistant","content":null,)" + thought(member, "North or south?"));
      },
      R"("reasoning_content":"")"},
-    {"role-chunk-missing", "begins with text, without a chunk that has the role", "OpenAI: role is optional in a delta",
-     "takes the assistant for the speaker", streams_only, after_headers, skip_event},
-    {"role-empty", "sends \"\" for the role", "langchain-ai/langchain#27398", "takes the assistant for the speaker",
-     whole_answer, have_role, body_with_role, R"("role":"",)"},
-    {"role-in-every-delta", "repeats the role in every delta", "litellm#9986", "keeps one message, and one role",
+    {"role-chunk-missing", "begins with text, without a first chunk that has the role",
+     "OpenAI: role is optional in a delta", "assumes the role assistant", streams_only, after_headers, skip_event},
+    {"role-empty", "sends role \"\"", "langchain-ai/langchain#27398", "assumes the role assistant", whole_answer,
+     have_role, body_with_role, R"("role":"",)"},
+    {"role-in-every-delta", "repeats the role in every delta", "litellm#9986", "keeps one message and one role",
      streams_only,
      [](Chunks& chunks) {
        for (Json& chunk : chunks) add_to(delta_of(chunk), R"("role":"assistant")");
      }},
-    {"role-missing", "has no role, in deltas or in the message", "langchain-ai/langchain#27398, stanfordnlp/dspy#1824",
-     "takes the assistant for the speaker", whole_answer, have_role, body_with_role},
-    {"role-model", "sends model for the role", "langchain-ai/langchain#27398", "takes the assistant for the speaker",
-     whole_answer, have_role, body_with_role, R"("role":"model",)"},
-    {"surrogate-alone", "ends the text with the escape of half a surrogate pair",
-     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "puts U+FFFD in its place, or reports it", error_too,
+    {"role-missing", "sends no role in deltas or in the message", "langchain-ai/langchain#27398, stanfordnlp/dspy#1824",
+     "assumes the role assistant", whole_answer, have_role, body_with_role},
+    {"role-model", "sends role model instead of assistant", "langchain-ai/langchain#27398",
+     "assumes the role assistant", whole_answer, have_role, body_with_role, R"("role":"model",)"},
+    {"surrogate-alone", "ends the text with the \\u escape of half a surrogate pair",
+     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "replaces it with U+FFFD, or reports an error", error_too,
      Says{"Zürich 21 °C, 東京 9 °C. \uFFFD"},
      [](Chunks& chunks) { chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")")); },
      [] { return replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)"); }},
-    {"surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas",
-     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
+    {"surrogate-pair-split", "splits the \\u escapes of a surrogate pair between two deltas",
+     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "joins the halves into one character, or reports an error",
      error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
      [](Chunks& chunks) {
        chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")"));
        chunks.insert(chunks.end() - 1, as_written(R"("\ude00")"));
      }},
-    {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
-     "says each word once, or reports the deltas", error_too | streams_only,
+    {"text-cumulative", "repeats all text so far in each delta", "QwenLM/qwen-code#3896",
+     "shows each word once, or reports the malformed deltas", error_too | streams_only,
      [] {
        return Chunks{opening(),
                      saying("Zürich "),
@@ -31502,16 +31501,16 @@ inline constexpr ScenarioRow chunks_rows[] = {
                      saying(usual_scenario_text),
                      closing()};
      }},
-    {"text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason",
-     "rust-genai#164, vllm#35705", "reads the delta of the last chunk too", streams_only, end_in_text},
-    {"text-in-role-chunk", "sends the first text in the chunk that has the role", "ollama#4357",
-     "reads the content of the first delta too", streams_only,
+    {"text-in-finish-chunk", "sends the last text in the chunk with the finish_reason", "rust-genai#164, vllm#35705",
+     "also reads the delta of the last chunk", streams_only, end_in_text},
+    {"text-in-role-chunk", "sends the first text in the chunk with the role", "ollama#4357",
+     "also reads the content of the first delta", streams_only,
      [](Chunks& chunks) {
        add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
      }},
-    {"unknown-fields", "has fields that no documentation knows, at every level",
-     "OpenAI: changes that keep compatibility", "passes over them", whole_answer,
+    {"unknown-fields", "adds undocumented fields at every level", "OpenAI: changes that keep compatibility",
+     "ignores unknown fields", whole_answer,
      [](Chunks& chunks) {
        for (Json& chunk : chunks) {
          add_to(delta_of(chunk), R"("annotations":[])");
@@ -31523,24 +31522,24 @@ inline constexpr ScenarioRow chunks_rows[] = {
        return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
                         std::string(",") + unknown_in_choice, std::string(",") + unknown_at_top);
      }},
-    {"usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all",
-     "xiaozhi-esp32-server#734", "takes missing choices for none", streams_usage,
+    {"usage-chunk-without-choices", "ends with a chunk that has usage but no choices field", "xiaozhi-esp32-server#734",
+     "treats missing choices as an empty list", streams_usage,
      [](Chunks& chunks) { chunks.push_back(chunk_with(usage)); }},
-    {"usage-cumulative", "has the usage so far in every chunk", "open-webui/open-webui#29064, ogx-ai/ogx#5122",
-     "takes the last for the usage, and adds nothing up", streams_usage,
+    {"usage-cumulative", "sends the usage so far in every chunk", "open-webui/open-webui#29064, ogx-ai/ogx#5122",
+     "uses the last value, and adds nothing up", streams_usage,
      [](Chunks& chunks) {
        for (std::size_t i = 0; i < chunks.size(); ++i)
          add_to(chunks[i], R"("usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
                                R"(,"total_tokens":)" + std::to_string(9 + i) + "}");
      }},
-    {"usage-null-in-every-chunk", "has usage null in every chunk, then a chunk with choices [] and the usage",
-     "OpenAI: stream_options.include_usage", "takes null for no usage yet", streams_usage,
+    {"usage-null-in-every-chunk", "sends usage: null in every chunk, then a chunk with choices [] and the usage",
+     "OpenAI: stream_options.include_usage", "treats null as usage that is not known yet", streams_usage,
      [](Chunks& chunks) {
        for (Json& chunk : chunks) add_to(chunk, R"("usage":null)");
        chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
      }},
-    {"usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other", "DeepSeek",
-     "reads usage from whichever chunk has it", streams_usage, [](Chunks& chunks) { add_to(chunks.back(), usage); }},
+    {"usage-on-finish-chunk", "sends the usage only in the chunk with the finish_reason", "DeepSeek",
+     "reads usage from any chunk", streams_usage, [](Chunks& chunks) { add_to(chunks.back(), usage); }},
 };
 
 MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }
@@ -31564,72 +31563,73 @@ MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
-    {"close-delimited-body-cut-short", "cuts off a body that ends with the connection, in the middle of its text",
-     "RFC 9112, section 8", "misses the finish_reason, or the end of the JSON, and reports it", only_error,
+    {"close-delimited-body-cut-short", "closes the connection in the middle of a body without a length",
+     "RFC 9112, section 8", "reports the missing finish_reason or the incomplete JSON", only_error,
      [](bool streamed) {
        const std::string bytes = usual_bytes(streamed);
        return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3].dump())) : 150));
      }},
     {"closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk",
-     "RFC 9112, section 8", "has the whole answer, and may report the missing end", error_too | streams_only, at_end,
+     "RFC 9112, section 8", "returns the whole answer, or reports the missing end", error_too | streams_only, at_end,
      close_connection},
     {"closed-after-finish", "closes the connection after the finish_reason, before [DONE]", "RFC 9112, section 8",
-     "has the whole answer, and may report the missing end", error_too | streams_only, before_done, close_connection},
+     "returns the whole answer, or reports the missing end", error_too | streams_only, before_done, close_connection},
     {"closed-after-headers", "closes the connection after the headers", "RFC 9112, section 8",
-     "reports it, or tries again", only_error, after_headers, close_connection},
-    {"closed-before-headers", "closes the connection in place of an answer", "RFC 9112, section 9.5",
-     "reports it, after a few tries at most", only_error, before_headers, close_connection},
+     "reports the error, possibly after a retry", only_error, after_headers, close_connection},
+    {"closed-before-headers", "closes the connection instead of answering", "RFC 9112, section 9.5",
+     "reports the error, after a few attempts at most", only_error, before_headers, close_connection},
     {"closed-in-stream", "closes the connection in the middle of the text, between two events", "RFC 9112, section 8",
      "reports that the answer is incomplete", only_error, in_the_middle, close_connection},
     {"closed-inside-character", "closes the connection after the first byte of a character", "RFC 9112, section 8",
-     "reports that the answer is incomplete, and shows no half character", only_error, in_a_character,
+     "reports that the answer is incomplete, and shows no partial character", only_error, in_a_character,
      close_connection},
     {"closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks",
      "RFC 9112, section 8, WHATWG HTML 9.2.6", "reports that the answer is incomplete", only_error | streams_only,
      [] { return inside_event(4, 60); }, close_connection},
-    {"content-length-too-large", "announces 50 bytes more than come, then closes the connection", "RFC 9112, section 8",
-     "has the whole answer, and may report the missing bytes", error_too,
+    {"content-length-too-large", "announces 50 bytes more than it sends, then closes the connection",
+     "RFC 9112, section 8", "returns the whole answer, or reports the missing bytes", error_too,
      [](bool streamed) {
        return usual_with_length(streamed)
            .fault(before_headers(), wrong_content_length(50))
            .fault(at_end(), close_connection());
      }},
-    {"content-length-too-small", "announces less than comes: the end of the answer is left in the connection",
-     "RFC 9112, section 6.3", "reports that the answer is incomplete, and uses the connection no more", only_error,
+    {"content-length-too-small", "announces fewer bytes than it sends; the rest stays in the connection",
+     "RFC 9112, section 6.3", "reports that the answer is incomplete, and does not reuse the connection", only_error,
      [](bool streamed) {
        const std::size_t end = streamed ? (event_of(closing().dump()) + "data: [DONE]\n\n").size() : 0;
        return usual_with_length(streamed).fault(before_headers(),
                                                 wrong_content_length(-static_cast<std::int64_t>(end) - 30));
      }},
-    {"garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS", "RFC 9112, section 2.2",
-     "reports it", only_error, before_headers, [] { return garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)); }},
-    {"garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin",
-     "RFC 9112, section 7.1", "reports that the answer is broken", only_error, in_the_middle,
+    {"garbage-in-place-of-headers", "answers with a TLS alert instead of HTTP", "RFC 9112, section 2.2",
+     "reports the error", only_error, before_headers,
+     [] { return garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)); }},
+    {"garbage-in-stream", "sends a proxy's HTML page where an HTTP chunk should begin", "RFC 9112, section 7.1",
+     "reports that the answer is malformed", only_error, in_the_middle,
      [] { return garbage("<html>504 Gateway Time-out</html>"); }},
-    {"half-closed-in-stream", "ends its side in the middle of the text, and goes on listening", "RFC 9293, section 3.6",
+    {"half-closed-in-stream", "half-closes the connection in mid-text, and keeps reading", "RFC 9293, section 3.6",
      "reports that the answer is incomplete, and closes the connection", only_error, in_the_middle, half_close},
     {"reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk",
-     "RFC 9293, section 3.5.3", "has the whole answer, and may report the reset", error_too | streams_only, at_end,
+     "RFC 9293, section 3.5.3", "returns the whole answer, or reports the reset", error_too | streams_only, at_end,
      reset_connection},
     {"reset-after-finish", "resets the connection after the finish_reason, before [DONE]", "RFC 9293, section 3.5.3",
-     "has the whole answer, and may report the reset", error_too | streams_only, before_done, reset_connection},
+     "returns the whole answer, or reports the reset", error_too | streams_only, before_done, reset_connection},
     {"reset-after-headers", "resets the connection after the headers", "RFC 9293, section 3.5.3",
-     "reports it, or tries again", only_error, after_headers, reset_connection},
-    {"reset-before-headers", "resets the connection in place of an answer", "RFC 9293, section 3.5.3",
-     "reports it, after a few tries at most", only_error, before_headers, reset_connection},
+     "reports the error, possibly after a retry", only_error, after_headers, reset_connection},
+    {"reset-before-headers", "resets the connection instead of answering", "RFC 9293, section 3.5.3",
+     "reports the error, after a few attempts at most", only_error, before_headers, reset_connection},
     {"reset-in-stream", "resets the connection in the middle of the text, between two events",
      "RFC 9293, section 3.5.3", "reports that the answer is incomplete", only_error, in_the_middle, reset_connection},
     {"reset-inside-character", "resets the connection after the first byte of a character", "RFC 9293, section 3.5.3",
-     "reports that the answer is incomplete, and shows no half character", only_error, in_a_character,
+     "reports that the answer is incomplete, and shows no partial character", only_error, in_a_character,
      reset_connection},
-    {"truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length",
+    {"truncated-chunked-body", "closes the connection inside an HTTP chunk, or before it has sent Content-Length bytes",
      "openai-python#2065, RFC 9112, section 8", "reports that the answer is incomplete", only_error,
      [](bool streamed) { return streamed ? inside_event(4, 60) : after_bytes(150); }, truncate},
 };
 
 inline constexpr ScenarioRow pace_rows[] = {
-    {"live-stream", "streams for 2 s: a piece of text every 50 ms", "OpenAI: no pace is promised",
-     "shows each piece when it comes, and waits for the end as long as pieces come", streams_only,
+    {"live-stream", "streams for 2 s, a piece of text every 50 ms", "OpenAI: streams have no guaranteed pace",
+     "shows each piece as it arrives, and waits for the end while pieces arrive", streams_only,
      Says{usual_scenario_text, live_answers},
      [](Chunks& chunks) {
        const Chunks usual = chunks;
@@ -31637,58 +31637,59 @@ inline constexpr ScenarioRow pace_rows[] = {
          for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
      },
      [](const Reply& reply) { return reply.first_token_after(50ms).every(50ms); }},
-    {"pause-in-stream", "says nothing for 200 ms in the middle of the answer", "OpenAI: no pace is promised", "waits",
+    {"pause-in-stream", "pauses 200 ms in the middle of the answer", "OpenAI: streams have no guaranteed pace", "waits",
      whole_answer, in_the_middle, [] { return stall(200ms); }},
-    {"pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms",
-     "openai-go#621, langchaingo#942", "passes over comments, and waits", streams_only,
+    {"pings-before-first-token", "sends a ping every 20 ms, and the first token after 110 ms",
+     "openai-go#621, langchaingo#942", "ignores comments, and waits", streams_only,
      [] { return SseDialect().ping_every(20ms); }, [](const Reply& reply) { return reply.first_token_after(110ms); }},
-    {"pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms", "pi#5558",
-     "reports it after a time without content, pings or not", only_error | streams_only | endless,
+    {"pings-defeat-idle-timeout", "sends some text, then only a ping every 20 ms", "pi#5558",
+     "reports a timeout without new content, despite the pings", only_error | streams_only | endless,
      [] { return SseDialect().ping_every(20ms); }, in_the_middle, silence},
-    {"slow-first-token", "says nothing for 300 ms, then answers", "OpenAI: no pace is promised", "waits", whole_answer,
+    {"slow-first-token", "waits 300 ms, then answers", "OpenAI: streams have no guaranteed pace", "waits", whole_answer,
      [](const Reply& reply) { return reply.first_token_after(300ms); }},
-    {"slow-tokens", "takes 50 ms from one piece of text to the next", "OpenAI: no pace is promised",
-     "shows each piece when it comes", streams_only, [](const Reply& reply) { return reply.every(50ms); }},
-    {"stalled-after-finish", "falls silent after the finish_reason, before [DONE]", "openai-node#1825",
-     "has the whole answer, and waits for [DONE] only so long", error_too | streams_only | endless, before_done,
+    {"slow-tokens", "waits 50 ms between pieces of text", "OpenAI: streams have no guaranteed pace",
+     "shows each piece as it arrives", streams_only, [](const Reply& reply) { return reply.every(50ms); }},
+    {"stalled-after-finish", "stops sending after the finish_reason, before [DONE]", "openai-node#1825",
+     "returns the whole answer, and limits its wait for [DONE]", error_too | streams_only | endless, before_done,
      silence},
-    {"stalled-after-headers", "falls silent after the headers", "openai-node#1825", "reports it after its timeout",
-     only_error | endless, after_headers, silence},
-    {"stalled-before-headers", "takes the request and never answers", "openai-node#1825",
-     "reports it after its timeout", only_error | endless, before_headers, silence},
-    {"stalled-body", "falls silent in the middle of the answer, the connection open", "openai-node#1825",
-     "reports it after its timeout", only_error | endless, in_the_middle, silence},
+    {"stalled-after-headers", "stops sending after the headers", "openai-node#1825",
+     "reports an error after its timeout", only_error | endless, after_headers, silence},
+    {"stalled-before-headers", "accepts the request and never answers", "openai-node#1825",
+     "reports an error after its timeout", only_error | endless, before_headers, silence},
+    {"stalled-body", "stops sending in the middle of the answer, and keeps the connection open", "openai-node#1825",
+     "reports an error after its timeout", only_error | endless, in_the_middle, silence},
 };
 
 inline constexpr ScenarioRow connections_rows[] = {
-    {"closed-on-accept", "closes every connection as soon as it is accepted", "RFC 9112, section 9.5",
-     "reports it, after a few tries at most", no_answer, close_on_accept},
-    {"closed-when-reused", "closes a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call, close_when_reused},
+    {"closed-on-accept", "accepts every connection and closes it at once", "RFC 9112, section 9.5",
+     "reports the error, after a few attempts at most", no_answer, close_on_accept},
+    {"closed-when-reused", "closes a keep-alive connection just as the next request arrives", "RFC 9112, section 9.3.1",
+     "retries on a new connection, or reports the error", error_too | second_call, close_when_reused},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},
-    {"connection-refused", "has its port closed", "RFC 9293, section 3.5.2", "reports it, after a few tries at most",
-     no_answer, [](Gateway& gateway) { gateway.refuse_connections(); }},
-    {"early-hints", "sends 103 Early Hints before the answer", "RFC 8297", "passes over interim responses",
-     whole_answer, [] { return early_hints(); }},
-    {"early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes",
-     "cpp-httplib#1808, RFC 9110, section 10.1.1", "reads the answer, sends no body any more, and reports the status",
+    {"connection-refused", "closes its port, so that connections are refused", "RFC 9293, section 3.5.2",
+     "reports the error, after a few attempts at most", no_answer,
+     [](Gateway& gateway) { gateway.refuse_connections(); }},
+    {"early-hints", "sends 103 Early Hints before the answer", "RFC 8297", "ignores interim responses", whole_answer,
+     [] { return early_hints(); }},
+    {"early-status-under-expect", "answers 413 instead of 100 Continue, before the body, and closes the connection",
+     "cpp-httplib#1808, RFC 9110, section 10.1.1", "reads the answer, stops sending the body, and reports the status",
      no_answer, [] { return reply_before_body(failure(413, "body_too_large", "the body is too large")); }},
-    {"garbage-on-accept", "greets every connection as an SSH server does, and closes it", "RFC 9112, section 2.2",
-     "reports that this is no HTTP", no_answer, [] { return garbage_on_accept(); }},
-    {"reset-on-accept", "resets every connection as soon as it is accepted", "RFC 9293, section 3.5.3",
-     "reports it, after a few tries at most", no_answer, reset_on_accept},
-    {"reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other",
-     "RFC 9293, section 3.5.3", "tries again, or reports it", error_too,
+    {"garbage-on-accept", "sends an SSH server's greeting on every connection, and closes it", "RFC 9112, section 2.2",
+     "reports that the reply is not HTTP", no_answer, [] { return garbage_on_accept(); }},
+    {"reset-on-accept", "accepts every connection and resets it at once", "RFC 9293, section 3.5.3",
+     "reports the error, after a few attempts at most", no_answer, reset_on_accept},
+    {"reset-on-first-accept", "accepts the first connection and resets it at once; later connections work",
+     "RFC 9293, section 3.5.3", "retries, or reports the error", error_too,
      [](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }},
-    {"reset-when-reused", "resets a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call, reset_when_reused},
-    {"slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms",
-     "RFC 9293, section 3.8.6: flow control", "goes on writing, and waits", whole_answer,
+    {"reset-when-reused", "resets a keep-alive connection just as the next request arrives", "RFC 9112, section 9.3.1",
+     "retries on a new connection, or reports the error", error_too | second_call, reset_when_reused},
+    {"slow-request-reading", "reads the request body slowly, 64 bytes every 5 ms",
+     "RFC 9293, section 3.8.6: flow control", "keeps writing until the request is sent", whole_answer,
      [] { return slow_body(64, 5ms); }},
-    {"unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer", "RFC 9110, section 15.2",
-     "passes over interim responses", whole_answer, unsolicited_continue},
+    {"unsolicited-continue", "sends an unsolicited 100 Continue before the answer", "RFC 9110, section 15.2",
+     "ignores interim responses", whole_answer, unsolicited_continue},
 };
 
 MOCK_GATEWAY_INLINE void add_delivery(Scenarios& all) {
@@ -32007,77 +32008,75 @@ inline constexpr const char* too_long_body =
 
 inline constexpr ScenarioRow errors_rows[] = {
     {"bad-request", "answers 400 with the documented error body", "the documentation: error responses",
-     "reports code and message, and does not try again", no_answer,
-     [] { return bad_request("max_tokens is too large"); }},
-    {"choices-empty", "answers 200 with choices []", "BerriAI/litellm#40252", "reports that there is no answer",
+     "reports code and message, and does not retry", no_answer, [] { return bad_request("max_tokens is too large"); }},
+    {"choices-empty", "answers 200 with choices: []", "BerriAI/litellm#40252", "reports that there is no answer",
      no_answer, leave_choices, body_with_choices, "[]"},
-    {"choices-null", "answers 200 with choices null", "langchain#32252", "reports that there is no answer", no_answer,
+    {"choices-null", "answers 200 with choices: null", "langchain#32252", "reports that there is no answer", no_answer,
      leave_choices, body_with_choices, "null"},
-    {"content-filter-400", "answers 400 content_filter, with what was found under innererror",
-     "microsoft/semantic-kernel#5289", "reports it with its reason, and does not try again", no_answer, refused_with,
+    {"content-filter-400", "answers 400 content_filter, with the filter's result in innererror",
+     "microsoft/semantic-kernel#5289", "reports the error with its reason, and does not retry", no_answer, refused_with,
      R"({"error":{"message":"The prompt was filtered.","type":null,"param":"prompt",)"
      R"("code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation",)"
      R"("content_filter_result":{"jailbreak":{"filtered":true,"detected":true}}}}})"},
     {"context-overflow-as-code", "answers 400 context_length_exceeded", "earendil-works/pi#5677, OpenAI: error codes",
-     "reports that the messages are too long, and does not send them again", no_answer, refused_with, too_long_body},
-    {"context-overflow-code-400", "answers 400 with code \"400\" to messages that are too long",
-     "langchain-ai/langchainjs#10481", "reports it with its message", no_answer, refused_with,
+     "reports that the messages are too long, and does not retry", no_answer, refused_with, too_long_body},
+    {"context-overflow-code-400", "answers 400 with code \"400\" because the messages are too long",
+     "langchain-ai/langchainjs#10481", "reports the error with its message", no_answer, refused_with,
      R"({"error":{"message":"Input is too long for the requested model.",)"
      R"("type":"BadRequestError","param":null,"code":"400"}})"},
     {"context-overflow-in-stream", "opens a stream with 200 and sends context_length_exceeded as its first event",
-     "earendil-works/pi#5677", "reports that the messages are too long, and does not send them again",
-     no_answer | streams_only, only_event, too_long_body},
+     "earendil-works/pi#5677", "reports that the messages are too long, and does not retry", no_answer | streams_only,
+     only_event, too_long_body},
     {"context-overflow-without-error",
-     "answers 400 with a body without error, which names the maximum context length in message",
-     "earendil-works/pi#5677, langchain-ai/langchainjs#10481", "reports the status, and the body's message", no_answer,
+     "answers 400 without an error field; the body's message names the maximum context length",
+     "earendil-works/pi#5677, langchain-ai/langchainjs#10481", "reports the status and the body's message", no_answer,
      refused_with,
      R"({"object":"error","message":"This model's maximum context length is 8192 tokens, and your )"
      R"(messages have 9001.","type":"BadRequestError","param":null,"code":400})"},
     {"empty-200", "answers 200 with an empty body", "AstrBot#403", "reports that there is no answer", no_answer,
      [](bool streamed) { return raw_reply(200, "", usual_type_of(streamed)); }},
     {"error-as-html", "answers 400 with a proxy's HTML page",
-     "RFC 9110, section 15: the content of an error is for the user",
-     "reports the status, and does not fail over the body", no_answer,
-     [] { return bad_request().body(page, "text/html"); }},
-    {"error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]",
-     "coddy-project/coddy-agent#106", "reports the error, or that there is no finish_reason", only_error | streams_only,
+     "RFC 9110, section 15: an error's content is for the user", "reports the status, and tolerates the HTML body",
+     no_answer, [] { return bad_request().body(page, "text/html"); }},
+    {"error-as-sse-field", "sends an error after some text, in an SSE field named error, then [DONE]",
+     "coddy-project/coddy-agent#106", "reports the error or the missing finish_reason", only_error | streams_only,
      [](Chunks& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
     {"error-body-cut-short", "closes the connection inside the body of a 400", "RFC 9112, section 8",
-     "reports the error all the same", no_answer,
+     "reports the error anyway", no_answer,
      [](bool) { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }},
-    {"error-code-numeric", "answers 400 with a number for error.code", "go-openai#244",
-     "takes a code of any type, and reports the error", no_answer,
+    {"error-code-numeric", "answers 400 with a number as error.code", "go-openai#244",
+     "accepts a code of any type, and reports the error", no_answer,
      [] { return bad_request().json_body(parse(error_body("context length exceeded", "400"))); }},
     {"error-event-first", "opens a stream with 200 and sends an error as its first event", "litellm#40578",
-     "reports the error of the event", only_error | streams_only, after_headers, overloaded_event},
+     "reports the error from the event", only_error | streams_only, after_headers, overloaded_event},
     {"error-event-in-stream", "sends an error as an event after some text, then [DONE]",
-     "litellm#40578, openai-python#2943", "reports the error; the text so far is no answer", only_error | streams_only,
-     in_the_middle, overloaded_event},
+     "litellm#40578, openai-python#2943", "reports the error, and does not treat the partial text as the answer",
+     only_error | streams_only, in_the_middle, overloaded_event},
     {"error-event-named", "sends an error after some text, in an event named error",
      "OpenAI: streaming events, WHATWG HTML 9.2.6", "reports the error, whatever the event's name",
      only_error | streams_only,
      [](Chunks& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
-    {"error-is-a-string", "answers 400 with a string for error", "fantasy#365", "reports the string", no_answer,
+    {"error-is-a-string", "answers 400 with a string as error", "fantasy#365", "reports the string", no_answer,
      refused_with, R"({"error":"the model is still loading"})"},
-    {"error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw",
-     "zed-industries/zed#64424", "reports it, with what the string says", no_answer,
+    {"error-metadata-raw", "answers 400 with the reason as a JSON string in error.metadata.raw",
+     "zed-industries/zed#64424", "reports the error with the reason from the string", no_answer,
      [] {
        return bad_request().json_body(
            parse(R"({"error":{"message":"Provider returned error","code":400,"metadata":{"raw":)" +
                  json_string(error_body("max_tokens is too large", "400")) + R"(,"provider_name":"Mock"}}})"));
      }},
-    {"error-with-200", "answers 200 with an error body, as JSON", "OpenRouter: errors",
-     "looks for error before choices, and reports it", no_answer,
+    {"error-with-200", "answers 200 with a JSON error body", "OpenRouter: errors",
+     "checks for error before choices, and reports it", no_answer,
      [](bool) { return raw_reply(200, error_body("no provider is available", "502")); }},
-    {"error-without-body", "answers 400 with no body", "RFC 9110, section 15", "reports the status", no_answer,
+    {"error-without-body", "answers 400 without a body", "RFC 9110, section 15", "reports the status", no_answer,
      [] { return bad_request().body(""); }},
-    {"html-with-200", "answers 200 with an HTML page: a login form has the port",
-     "RFC 6585, section 6: captive portals", "reports that this is no answer", no_answer,
+    {"html-with-200", "answers 200 with an HTML page, the login form of a captive portal",
+     "RFC 6585, section 6: captive portals", "reports that this is not an answer", no_answer,
      [](bool) {
        return raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html");
      }},
-    {"invalid-json", "sends a chunk, or a body, that breaks off inside its JSON", "RFC 8259",
-     "reports it; never leaves the chunk out", only_error, Sends{"Zürich 21 °C, 9 °C."},
+    {"invalid-json", "sends a chunk, or a body, whose JSON is cut off", "RFC 8259",
+     "reports the error, and never drops the chunk silently", only_error, Sends{"Zürich 21 °C, 9 °C."},
      [](Chunks& chunks) {
        const std::string event = event_of(chunks[3].dump());
        chunks[3] = event.substr(0, event.size() - 22) + "\n\n";
@@ -32086,59 +32085,59 @@ inline constexpr ScenarioRow errors_rows[] = {
        const std::string body = usual_body();
        return body.substr(0, body.find("\"finish_reason\""));
      }},
-    {"key-disabled", "answers 403 unauthorized", "the documentation: key states", "reports it, and does not try again",
-     no_answer, forbidden},
+    {"key-disabled", "answers 403 unauthorized", "the documentation: key states",
+     "reports the error, and does not retry", no_answer, forbidden},
     {"key-invalid", "answers 401 unauthorized", "the documentation: authentication",
-     "reports it, and does not try again", no_answer, unauthorized},
-    {"key-invalid-as-400", "answers 400 with a list of one error, API_KEY_INVALID under its details",
-     "MadAppGang/claudish#61", "reports it, and does not try again", no_answer, refused_with,
+     "reports the error, and does not retry", no_answer, unauthorized},
+    {"key-invalid-as-400", "answers 400 with a list that holds one error, API_KEY_INVALID in its details",
+     "MadAppGang/claudish#61", "reports the error, and does not retry", no_answer, refused_with,
      R"([{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.",)"
      R"("status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",)"
      R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
-    {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports it, and does not try again",
+    {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports the error, and does not retry",
      no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
-    {"cloudflare-520-then-answer", "answers 520 with a proxy's HTML page to every first try",
-     "letta-ai/letta-code#1179", "tries again, or reports it", first_try,
+    {"cloudflare-520-then-answer", "answers 520 with a proxy's HTML page; a retry succeeds", "letta-ai/letta-code#1179",
+     "retries, or reports the error", first_try,
      [] { return no_answer_behind_proxy(520, "Web server is returning an unknown error"); }},
-    {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try",
-     "anthropics/claude-code#3197", "tries again, or reports it", first_try,
+    {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page; a retry succeeds",
+     "anthropics/claude-code#3197", "retries, or reports the error", first_try,
      [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
-    {"daily-quota", "answers 429 with the quota of a day in its body every time", "dcdpr/jp#1061",
-     "reports it at once: a day's quota does not come back by waiting a moment", no_answer, limited_with, daily_body},
+    {"daily-quota", "answers 429 every time, with an exhausted daily quota in the body", "dcdpr/jp#1061",
+     "reports the error at once: a short wait does not restore a daily quota", no_answer, limited_with, daily_body},
     {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
-     "reports it at once: credit does not come back by waiting", no_answer,
+     "reports the error at once: waiting does not restore credit", no_answer,
      [] {
        return failure(429, "insufficient_quota", "you exceeded your current quota")
            .type("insufficient_quota")
            .without_retry_after();
      }},
-    {"overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error", "vercel/ai#6534",
-     "tries again after a while, or reports it", first_try, only_event, only_body, busy_body},
-    {"overloaded-then-answer", "answers 529 overloaded to every first try",
-     "RFC 9110, section 15: an unknown 5xx is a 500", "tries again after a while, or reports it", first_try,
+    {"overloaded-in-stream", "opens the stream with 200 and sends an overloaded_error; a retry succeeds",
+     "vercel/ai#6534", "retries after a delay, or reports the error", first_try, only_event, only_body, busy_body},
+    {"overloaded-then-answer", "answers 529 overloaded; a retry succeeds",
+     "RFC 9110, section 15: treat an unknown 5xx as 500", "retries after a delay, or reports the error", first_try,
      overloaded},
-    {"rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429",
-     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, only_event, only_body,
+    {"rate-limit-in-stream", "opens the stream with 200 and sends an error with code 429; a retry succeeds",
+     "QwenLM/qwen-code#11216", "retries after a delay, or reports the error", first_try, only_event, only_body,
      limited_body},
-    {"rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try", "the documentation: rate limits",
-     "tries again after a second, or reports it", first_try, [] { return rate_limited(1s); }},
-    {"redirect-307", "answers 307 to every first try, with another address of this gateway in Location",
-     "letta-ai/letta#3189, RFC 9110, section 15.4.8", "sends the same again there, method, body and key, or reports it",
-     first_try, [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
-    {"reset-as-date", "answers 429 to every first try, with a date of RFC 3339 in x-ratelimit-reset-requests",
-     "CortexLM/cortex-code#407", "reads the date, which has passed, or takes its own time, or reports it", first_try,
+    {"rate-limited-then-answer", "answers 429 with Retry-After: 1; a retry succeeds", "the documentation: rate limits",
+     "retries after one second, or reports the error", first_try, [] { return rate_limited(1s); }},
+    {"redirect-307", "answers 307 with a Location on this gateway; a request there succeeds",
+     "letta-ai/letta#3189, RFC 9110, section 15.4.8",
+     "resends the request there with method, body and key, or reports the redirect", first_try,
+     [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
+    {"reset-as-date", "answers 429 with a past RFC 3339 date in x-ratelimit-reset-requests; a retry succeeds",
+     "CortexLM/cortex-code#407", "honors the date, uses its own delay, or reports the error", first_try,
      [] {
        return limited_without_retry_after()
            .header("x-ratelimit-remaining-requests", "0")
            .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
      }},
-    {"reset-as-duration",
-     "answers 429 to every first try: no token is left for 0.66s, and requests are whole again in 6m0s",
+    {"reset-as-duration", "answers 429 with no tokens left; tokens reset in 0.66s, requests in 6m0s; a retry succeeds",
      "CortexLM/cortex-code#407, OpenAI: rate limits",
-     "waits for the tokens, not for the requests, or takes its own time, or reports it", first_try,
+     "waits until the tokens reset, uses its own delay, or reports the error", first_try,
      [] {
        return limited_without_retry_after()
            .header("x-ratelimit-remaining-requests", "58")
@@ -32146,60 +32145,59 @@ inline constexpr ScenarioRow retries_rows[] = {
            .header("x-ratelimit-remaining-tokens", "0")
            .header("x-ratelimit-reset-tokens", "0.66s");
      }},
-    {"reset-as-epoch", "answers 429 to every first try, with seconds since 1970 in x-ratelimit-reset",
-     "CortexLM/cortex-code#407",
-     "takes the number for a moment, which has passed, or takes its own time, or reports it", first_try,
+    {"reset-as-epoch", "answers 429 with past Unix seconds in x-ratelimit-reset; a retry succeeds",
+     "CortexLM/cortex-code#407", "reads the number as a point in time, uses its own delay, or reports the error",
+     first_try,
      [] {
        return limited_without_retry_after()
            .header("x-ratelimit-remaining", "0")
            .header("x-ratelimit-reset", "1704067200");
      }},
-    {"retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try",
-     "openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3", "tries again after that date, or reports it",
+    {"retry-after-date", "answers 429 with a Retry-After date 1 to 2 s ahead; a retry succeeds",
+     "openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3", "retries after that date, or reports the error",
      first_try, [] { return rate_limited().retry_after_date(1s); }},
-    {"retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try",
-     "openai-python, openai-node: seconds as a float", "waits that long, or takes its own time, or reports it",
+    {"retry-after-fraction", "answers 429 with Retry-After: 0.05; a retry succeeds",
+     "openai-python, openai-node: seconds as a float", "waits that long, uses its own delay, or reports the error",
      first_try, limited_until, "0.05"},
-    {"retry-after-garbage", "answers 429 with Retry-After: soon to every first try", "RFC 9110, section 10.2.3",
-     "tries again after a time of its own, or reports it", first_try, limited_until, "soon"},
-    {"retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try",
-     "RFC 9110, section 10.2.3", "tries again after a time of its own, or reports it", first_try, limited_until,
+    {"retry-after-garbage", "answers 429 with Retry-After: soon; a retry succeeds", "RFC 9110, section 10.2.3",
+     "retries after its own delay, or reports the error", first_try, limited_until, "soon"},
+    {"retry-after-in-the-past", "answers 429 with a Retry-After date in 1994; a retry succeeds",
+     "RFC 9110, section 10.2.3", "retries after its own delay, or reports the error", first_try, limited_until,
      "Sun, 06 Nov 1994 08:49:37 GMT"},
-    {"retry-after-missing", "answers 429 without Retry-After to every first try",
-     "openai-node#1840, openai-python#3555", "tries again after a time of its own, or reports it", first_try,
-     limited_without_retry_after},
-    {"retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try", "OpenAI's SDKs: retry-after-ms",
-     "waits that long, or takes its own time, or reports it", first_try,
+    {"retry-after-missing", "answers 429 without Retry-After; a retry succeeds", "openai-node#1840, openai-python#3555",
+     "retries after its own delay, or reports the error", first_try, limited_without_retry_after},
+    {"retry-after-ms", "answers 429 with retry-after-ms: 50; a retry succeeds", "OpenAI's SDKs: retry-after-ms",
+     "waits that long, uses its own delay, or reports the error", first_try,
      [] { return limited_without_retry_after().retry_after_ms(50ms); }},
-    {"retry-after-negative", "answers 429 with Retry-After: -1 to every first try", "RFC 9110, section 10.2.3",
-     "tries again after a time of its own, or reports it", first_try,
+    {"retry-after-negative", "answers 429 with Retry-After: -1; a retry succeeds", "RFC 9110, section 10.2.3",
+     "retries after its own delay, or reports the error", first_try,
      [] { return rate_limited().header("Retry-After", "-1"); }},
-    {"retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try",
-     "openai-node#1840, openai-python#3555", "reports it: nobody waits for an hour", endless | first_try,
+    {"retry-after-very-large", "answers 429 with Retry-After: 3600; a retry succeeds",
+     "openai-node#1840, openai-python#3555", "reports the error instead of waiting for an hour", endless | first_try,
      [] { return rate_limited(1h); }},
-    {"retry-after-zero", "answers 429 with Retry-After: 0 to every first try", "RFC 9110, section 10.2.3",
-     "tries again, after a moment at least, or reports it", first_try, [] { return rate_limited(0s); }},
-    {"retry-delay-in-body", "answers 429 without Retry-After to every first try, and says in the body: in 300ms",
+    {"retry-after-zero", "answers 429 with Retry-After: 0; a retry succeeds", "RFC 9110, section 10.2.3",
+     "retries after a short delay, or reports the error", first_try, [] { return rate_limited(0s); }},
+    {"retry-delay-in-body", "answers 429 without Retry-After, but with a delay of 300ms in the body; a retry succeeds",
      "Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961",
-     "waits that long, or takes a longer time of its own, or reports it", first_try, limited_with, delay_body},
+     "waits that long, uses a longer delay of its own, or reports the error", first_try, limited_with, delay_body},
     {"server-error-always", "answers 500 every time", "RFC 9110, section 15.6.1",
-     "tries again a few times at most, then reports it", no_answer, server_error},
-    {"server-error-then-answer", "answers 500 to every first try", "RFC 9110, section 15.6.1",
-     "tries again, or reports it", first_try, server_error},
-    {"should-retry-false", "answers 500 with x-should-retry: false to every first try", "OpenAI's SDKs: x-should-retry",
-     "reports it at once", first_try, [] { return server_error().should_retry(false); }},
-    {"should-retry-true", "answers 400 with x-should-retry: true to every first try", "OpenAI's SDKs: x-should-retry",
-     "tries again, or reports it", first_try, [] { return bad_request().should_retry(true); }},
-    {"stream-broken-then-answer", "closes the connection in the middle of every first try's answer",
-     "RFC 9112, section 8", "shows the whole answer once when it tries again, or reports that the first is incomplete",
-     first_try, Sends{"Zürich 21 °C, "}, in_the_middle, close_connection},
-    {"tokens-per-minute-413", "answers 413 rate_limit_exceeded, of type tokens, to every first try",
-     "continuedev/continue#10218", "takes it for a rate limit and tries again after a while, or reports it", first_try,
+     "retries a few times at most, then reports the error", no_answer, server_error},
+    {"server-error-then-answer", "answers 500; a retry succeeds", "RFC 9110, section 15.6.1",
+     "retries, or reports the error", first_try, server_error},
+    {"should-retry-false", "answers 500 with x-should-retry: false; a retry succeeds", "OpenAI's SDKs: x-should-retry",
+     "reports the error at once", first_try, [] { return server_error().should_retry(false); }},
+    {"should-retry-true", "answers 400 with x-should-retry: true; a retry succeeds", "OpenAI's SDKs: x-should-retry",
+     "retries, or reports the error", first_try, [] { return bad_request().should_retry(true); }},
+    {"stream-broken-then-answer", "closes the connection in the middle of the answer; a retry succeeds",
+     "RFC 9112, section 8", "retries and shows the whole answer once, or reports the incomplete answer", first_try,
+     Sends{"Zürich 21 °C, "}, in_the_middle, close_connection},
+    {"tokens-per-minute-413", "answers 413 rate_limit_exceeded with type tokens; a retry succeeds",
+     "continuedev/continue#10218", "retries after a delay, as after a 429, or reports the error", first_try,
      [] {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
-    {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
-     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
+    {"unavailable-then-answer", "answers 503 with Retry-After: 0; a retry succeeds", "RFC 9110, section 15.6.4",
+     "retries, or reports the error", first_try, [] { return service_unavailable().retry_after(0s); }},
 };
 
 MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
@@ -32259,93 +32257,93 @@ inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\
 inline constexpr std::size_t long_text = 100'000;
 
 inline constexpr ScenarioRow framing_rows[] = {
-    {"answer-as-text-plain", "sends JSON, or the stream, as text/plain", "mistral.rs#79",
-     "goes by what it asked for and what came, or reports the type", error_too,
+    {"answer-as-text-plain", "sends the JSON or the stream with Content-Type text/plain", "mistral.rs#79",
+     "reads the form that it requested and received, or reports the Content-Type", error_too,
      [](bool streamed) {
        const char* const type = "text/plain; charset=utf-8";
        return streamed ? usual_reply(true).sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
      }},
-    {"answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream",
+    {"answer-in-the-other-form", "answers a stream request with JSON, and a plain request with a stream",
      "openai-node: a JSON body gives no chunks and no error",
-     "goes by the Content-Type, or reports it; never takes it for an empty answer", error_too,
+     "follows the Content-Type, or reports it; never treats the reply as an empty answer", error_too,
      [](bool streamed) { return usual_reply(!streamed); }},
-    {"blank-line-missing-between-events", "sends two events without the blank line between them",
+    {"blank-line-missing-between-events", "omits the blank line between two events",
      "1jehuang/jcode#609, ggml-org/llama.cpp#14268",
-     "takes each data line for an event, or reports that their lines together are no JSON", error_too | streams_only,
+     "treats each data line as an event, or reports that the joined lines are not JSON", error_too | streams_only,
      Sends{"Zürich 9 °C."},
      [](Chunks& chunks) {
        chunks[2] = "data: " + chunks[2].dump() + "\n" + event_of(chunks[3].dump());
        chunks.erase(chunks.begin() + 3);
      }},
-    {"blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON", "AstrBot#403",
-     "passes over them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
+    {"blank-lines-before-reply", "sends three blank lines before the first event or the JSON", "AstrBot#403",
+     "skips blank lines", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
     {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
-     "agentgateway/agentgateway#3040", "decompresses it, or reports the encoding; never takes the bytes for the answer",
-     error_too,
+     "agentgateway/agentgateway#3040",
+     "decompresses the answer, or reports the encoding; never shows the compressed bytes", error_too,
      [](bool streamed) {
        return raw_reply(200, as_brotli(usual_bytes(streamed)), usual_type_of(streamed))
            .header("Content-Encoding", "br");
      }},
-    {"byte-order-mark", "begins the stream with a byte order mark", "WHATWG HTML 9.2.6", "passes over it", streams_only,
-     [] { return SseDialect().byte_order_mark(true); }},
-    {"character-split-across-reads", "waits 50 ms in the middle of a character", "ollama-js#255",
-     "decodes bytes across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
-    {"close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection",
-     "RFC 9112, section 6.3", "reads to the end of the connection", whole_answer,
+    {"byte-order-mark", "begins the stream with a byte order mark", "WHATWG HTML 9.2.6", "ignores the mark",
+     streams_only, [] { return SseDialect().byte_order_mark(true); }},
+    {"character-split-across-reads", "pauses 50 ms in the middle of a character", "ollama-js#255",
+     "decodes characters across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
+    {"close-delimited-body", "sends neither Content-Length nor chunks: the end of the connection ends the body",
+     "RFC 9112, section 6.3", "reads until the connection ends", whole_answer,
      [](bool streamed) { return until_close(streamed, usual_bytes(streamed)); }},
     {"comment-keep-alives", "sends a comment before each event", "openai-go#621, langchaingo#942",
-     "passes over lines that begin with a colon", streams_only,
+     "ignores lines that begin with a colon", streams_only,
      [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
-    {"content-encoding-claimed", "says Content-Encoding: br of an answer that is not compressed",
-     "agentgateway/agentgateway#3040", "reports that the encoding is wrong or unknown, or takes the bytes as they are",
+    {"content-encoding-claimed", "sends Content-Encoding: br with an answer that is not compressed",
+     "agentgateway/agentgateway#3040", "reports the wrong or unknown encoding, or reads the bytes as they are",
      error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
     {"content-type-missing", "streams without a Content-Type", "RFC 9110, section 8.3",
-     "goes by what it asked for, or reports it", error_too | streams_only,
+     "expects the form that it requested, or reports the missing Content-Type", error_too | streams_only,
      [] { return SseDialect().content_type(""); }},
     {"content-type-without-charset", "streams as text/event-stream, without charset", "WHATWG HTML 9.2.5: always UTF-8",
      "reads it as UTF-8", streams_only, [] { return SseDialect().content_type("text/event-stream"); }},
-    {"crlf-line-ends", "ends lines with CRLF", "WHATWG HTML 9.2.6", "takes CRLF for one line end", streams_only,
+    {"crlf-line-ends", "ends lines with CRLF", "WHATWG HTML 9.2.6", "treats CRLF as one line end", streams_only,
      [] { return SseDialect().line_end("\r\n"); }},
-    {"data-after-done", "sends one more chunk with text after [DONE]", "OpenAI: [DONE] ends the stream",
+    {"data-after-done", "sends another chunk with text after [DONE]", "OpenAI: [DONE] ends the stream",
      "stops at [DONE]", streams_only, Sends{"Zürich 21 °C, 東京 9 °C. And more."},
      [] { return SseDialect().after_done(saying(" And more.").dump()); }},
-    {"done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer",
-     "OpenAI: [DONE] is the whole data of an event",
-     "takes an event for the end when all of its data is [DONE], and no other", whole_answer, Says{text_with_done},
+    {"done-inside-text", "sends a text that contains [DONE], and data: [DONE] on its own line",
+     "OpenAI: [DONE] is the whole data of an event", "ends the stream only at an event whose whole data is [DONE]",
+     whole_answer, Says{text_with_done},
      [] {
        return Chunks{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
                      saying("[DONE]"), saying(" is no JSON."),         closing()};
      }},
-    {"done-missing", "ends the stream without [DONE], after a finish_reason",
-     "openai-node, openai-python: they need no [DONE]", "takes the finish_reason and the end of the body for the end",
+    {"done-missing", "ends the stream without [DONE], but with a finish_reason",
+     "openai-node, openai-python: they need no [DONE]", "needs only the finish_reason and the end of the body",
      streams_only, [] { return SseDialect().done(false); }},
-    {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first", streams_only,
+    {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first [DONE]", streams_only,
      before_done, duplicate_event},
     {"empty-data-keep-alive", "sends an event with empty data before each piece of text", "copilot-api#88",
-     "passes over it: it is no JSON", streams_only, say_before_text, "data:\n\n"},
-    {"event-field", "has an event field in each event", "WHATWG HTML 9.2.6",
+     "ignores the event instead of parsing it as JSON", streams_only, say_before_text, "data:\n\n"},
+    {"event-field", "sends an event field in each event", "WHATWG HTML 9.2.6",
      "reads the data, whatever the event's name", streams_only, [] { return SseDialect().event("completion"); }},
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
-     "has no limit for a line, or one far beyond this", whole_answer, Says{"x", long_text},
+     "has no line limit, or a much higher one", whole_answer, Says{"x", long_text},
      [] {
        return Chunks{opening(), saying(std::string(long_text, 'x')), closing()};
      }},
-    {"event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON", "typesense#2837",
-     "joins reads before it parses", whole_answer,
+    {"event-split-across-reads", "pauses 50 ms in the middle of an event, or of the JSON", "typesense#2837",
+     "joins reads before it parses them", whole_answer,
      [](bool streamed) { return streamed ? inside_event(3, 60) : after_bytes(60); }, [] { return stall(50ms); }},
-    {"event-without-data", "sends an event that has a name and no data before each piece of text", "WHATWG HTML 9.2.6",
-     "passes over it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
-    {"events-in-one-chunk", "sends all events in one HTTP chunk", "RFC 9112, section 7.1: chunks mean nothing",
-     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; },
-     [] { return SseDialect().done(false); }},
-    {"final-blank-line-missing", "ends after the line with [DONE], without a blank line",
-     "WHATWG HTML 9.2.6: such an event is dropped", "has had the finish_reason, and needs no [DONE]", streams_only,
+    {"event-without-data", "sends an event with a name but no data before each piece of text", "WHATWG HTML 9.2.6",
+     "ignores it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
+    {"events-in-one-chunk", "sends all events in one HTTP chunk",
+     "RFC 9112, section 7.1: chunk boundaries have no meaning", "parses line by line, not read by read", streams_only,
+     [] { return Chunks{Json(usual_events())}; }, [] { return SseDialect().done(false); }},
+    {"final-blank-line-missing", "ends the stream after the line with [DONE], without a blank line",
+     "WHATWG HTML 9.2.6: such an event is dropped", "has the finish_reason, and does not need [DONE]", streams_only,
      [] { return SseDialect().final_blank_line(false); }},
-    {"gzip-unasked", "compresses the stream, whatever Accept-Encoding says", "RFC 9110, section 12.5.3",
-     "decompresses it as it comes, or reports the encoding", error_too | streams_only,
+    {"gzip-unasked", "compresses the stream with gzip, whatever Accept-Encoding says", "RFC 9110, section 12.5.3",
+     "decompresses the stream as it arrives, or reports the encoding", error_too | streams_only,
      [] { return SseDialect().gzip(true); }},
-    {"header-names-in-lower-case", "writes the names of all header fields in lower case",
+    {"header-names-in-lower-case", "sends all header names in lower case",
      "RFC 9110, section 5.1: names are case-insensitive",
      "finds Content-Type, Content-Length and Transfer-Encoding in any case", whole_answer,
      [](bool streamed) {
@@ -32358,32 +32356,32 @@ inline constexpr ScenarioRow framing_rows[] = {
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
-    {"id-fields", "has an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and needs no id", streams_only,
-     [] { return SseDialect().ids(true); }},
+    {"id-fields", "sends an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and does not need the id",
+     streams_only, [] { return SseDialect().ids(true); }},
     {"id-line-then-ping", "sends an id line followed by : ping before each piece of text", "llmgateway#2334",
-     "passes over it: without data there is no event", streams_only, say_before_text, "id: 7\n: ping\n\n"},
-    {"last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]",
-     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, or reports that the end is missing",
+     "ignores it: without data there is no event", streams_only, say_before_text, "id: 7\n: ping\n\n"},
+    {"last-event-without-blank-line", "ends inside the event with the last text, without a blank line or [DONE]",
+     "WHATWG HTML 9.2.6: such an event is dropped", "reads the event anyway, or reports the missing end",
      error_too | streams_only, end_in_text, [] { return SseDialect().done(false).final_blank_line(false); }},
-    {"lone-cr-line-ends", "ends lines with CR alone", "WHATWG HTML 9.2.6", "takes CR for a line end", streams_only,
+    {"lone-cr-line-ends", "ends lines with a single CR", "WHATWG HTML 9.2.6", "treats CR as a line end", streams_only,
      [] { return SseDialect().line_end("\r"); }},
-    {"multi-line-data", "writes the JSON of each event on three data lines", "WHATWG HTML 9.2.6",
+    {"multi-line-data", "splits the JSON of each event into three data lines", "WHATWG HTML 9.2.6",
      "joins the data lines of an event", streams_only, [] { return SseDialect().multi_line_data(true); }},
-    {"no-space-after-colon", "writes data:{…} without a space", "WHATWG HTML 9.2.6", "takes the space for optional",
+    {"no-space-after-colon", "sends data:{…} without a space", "WHATWG HTML 9.2.6", "treats the space as optional",
      streams_only, [] { return SseDialect().space_after_colon(false); }},
-    {"one-write-for-all", "hands the whole reply to the kernel in one write",
-     "RFC 9112, section 7.1: chunks mean nothing", "parses by lines, not by reads", whole_answer,
+    {"one-write-for-all", "sends the whole reply in one write",
+     "RFC 9112, section 7.1: chunk boundaries have no meaning", "parses line by line, not read by read", whole_answer,
      [](const Reply& reply) { return reply.one_write(); }},
-    {"one-write-per-byte", "sends the reply byte by byte, each in a read of its own", "typesense#2837, ollama-js#255",
-     "joins reads before it decodes and parses", whole_answer,
+    {"one-write-per-byte", "sends the reply byte by byte, so that each read returns one byte",
+     "typesense#2837, ollama-js#255", "joins reads before it decodes and parses them", whole_answer,
      [](const Reply& reply) { return reply.slice_writes(1); }},
     {"open-after-done", "keeps the body and the connection open after [DONE]", "OpenAI: [DONE] ends the stream",
      "stops at [DONE], and closes the connection", streams_only | endless,
      [] { return SseDialect().open_after_done(true); }},
-    {"retry-field", "has a retry field in the first event", "WHATWG HTML 9.2.6",
-     "reads the data, and connects no second time", streams_only, [] { return SseDialect().retry(3s); }},
-    {"unknown-sse-field", "has a field in each event that no standard knows",
-     "WHATWG HTML 9.2.6: such a field is ignored", "passes over the line", streams_only,
+    {"retry-field", "sends a retry field in the first event", "WHATWG HTML 9.2.6",
+     "reads the data, and does not reconnect", streams_only, [] { return SseDialect().retry(3s); }},
+    {"unknown-sse-field", "sends an unknown SSE field in each event", "WHATWG HTML 9.2.6: such a field is ignored",
+     "ignores the line", streams_only,
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
@@ -32453,30 +32451,29 @@ MOCK_GATEWAY_INLINE std::string body_with_members(const char* members) {
 
 inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
-     "goes by the calls that came, not by the reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
+     "trusts the received calls, not the finish_reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
      "stop"},
-    {"text-before-tool-call", "says something before it calls a tool", "OpenAI: content beside tool_calls",
-     "keeps both", whole_answer, one_weather_call, Says{"Let me look."},
+    {"text-before-tool-call", "sends text before a tool call", "OpenAI: content beside tool_calls",
+     "keeps text and call", whole_answer, one_weather_call, Says{"Let me look."},
      [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
     {"tool-call-arguments-after-empty", "sends {} before the arguments, in the same string", "BerriAI/litellm#20543",
-     "hands the arguments on as they are, or reports them; never calls the tool with {}", error_too,
+     "passes on the arguments unchanged, or reports them; never calls the tool with {}", error_too,
      call_after_empty_object,
      [](Chunks& chunks) {
        chunks[2] = more("{}");
        chunks[3] = more(R"({"city":"Zürich"})");
      }},
-    {"tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string", "llama.cpp#20198",
-     "takes the object for the arguments, or reports it; never calls the tool without them", error_too,
-     one_weather_call,
+    {"tool-call-arguments-as-object", "sends the arguments as a JSON object instead of a string", "llama.cpp#20198",
+     "uses the object as arguments, or reports it; never calls the tool without arguments", error_too, one_weather_call,
      [] {
        Chunks chunks = chunks_calling(one_weather_call());
        chunks[1] = parse(with_object(chunks[1].dump()));
        return chunks;
      },
      [] { return with_object(body_calling(one_weather_call())); }},
-    {"tool-call-arguments-broken", "breaks off inside the arguments, with finish_reason length",
+    {"tool-call-arguments-broken", "cuts the arguments off, with finish_reason length",
      "OpenAI: the model does not always generate valid JSON",
-     "hands the arguments on as they are, or reports them; never calls the tool with a guess", error_too,
+     "passes on the arguments unchanged, or reports them; never guesses the missing part", error_too,
      broken_weather_call, Finishes{"length"},
      [](Chunks& chunks) {
        chunks[3] = more("\"Zü");
@@ -32484,105 +32481,102 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      }},
     {"tool-call-arguments-concatenated", "sends the arguments of two calls in one string, one after the other",
      "BerriAI/litellm#40582, google/adk-python#1038",
-     "hands the arguments on as they are, or reports them; never calls the tool with one of the two", error_too,
+     "passes on the arguments unchanged, or reports them; never calls the tool with one of the two", error_too,
      call_with_two_objects,
      [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Zürich"})");
        chunks[3] = more(R"({"city":"東京"})");
      }},
-    {"tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape", "RFC 8259, section 7",
+    {"tool-call-arguments-cut-in-escape", "splits the arguments in the middle of a \\u escape", "RFC 8259, section 7",
      "joins the fragments before it parses them", streams_only, one_weather_call,
      [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Z\u00)");
        chunks[3] = more(R"(fcrich"})");
      }},
-    {"tool-call-arguments-empty", "calls a tool with \"\" for arguments", "vercel/ai#6687",
-     "takes \"\" for no arguments, {}", whole_answer, call_without_arguments,
+    {"tool-call-arguments-empty", "sends a tool call with arguments \"\"", "vercel/ai#6687",
+     "treats \"\" as no arguments, {}", whole_answer, call_without_arguments,
      [] { return chunks_calling(call_without_arguments()); }},
-    {"tool-call-arguments-encoded-twice", "sends the arguments as JSON in a string of JSON", "vllm-project/vllm#54964",
-     "parses once more what is a string, or reports it; never calls the tool with a string", error_too,
-     one_weather_call, [] { return chunks_calling(encoded_call()); }, [] { return body_calling(encoded_call()); }},
+    {"tool-call-arguments-encoded-twice", "JSON-encodes the arguments twice", "vllm-project/vllm#54964",
+     "parses the inner string too, or reports it; never calls the tool with a string", error_too, one_weather_call,
+     [] { return chunks_calling(encoded_call()); }, [] { return body_calling(encoded_call()); }},
     {"tool-call-as-text", "writes a tool call into the text, in <tool_call>, with finish_reason stop",
-     "jundot/omlx#2565, lmstudio-ai/lmstudio-bug-tracker#2115",
-     "hands the text on, or makes the call; never leaves it out", whole_answer, Says{spelled_call},
-     Spells{one_weather_call},
+     "jundot/omlx#2565, lmstudio-ai/lmstudio-bug-tracker#2115", "passes on the text, or makes the call; never drops it",
+     whole_answer, Says{spelled_call}, Spells{one_weather_call},
      [] {
        return Chunks{opening(), saying("<tool_call>\n"),
                      saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"), saying("\n</tool_call>"),
                      closing()};
      }},
-    {"tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice",
+    {"tool-call-finish-chunk-twice", "sends the chunk with a tool call's finish_reason twice",
      "skye-harris/hass_local_openai_llm#92", "makes the call once", streams_only, one_weather_call,
      [](Chunks& chunks) { chunks.push_back(closing("tool_calls")); }},
     {"tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call", "hermes-agent#11984",
-     "sets them once, and joins only the arguments", streams_only, one_weather_call,
+     "sets id, type and name once, and appends only the arguments", streams_only, one_weather_call,
      [](Chunks& chunks) {
        for (std::size_t i = 2; i < 4; ++i) {
          replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", "call_1"));
          replace_in(delta_of(chunks[i]), R"("arguments")", R"("name":"get_weather","arguments")");
        }
      }},
-    {"tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first", "opencode#37841",
-     "keeps the id that it has, and begins no new call", streams_only, one_weather_call,
+    {"tool-call-id-empty-in-fragments", "sends id \"\" in every fragment after the first", "opencode#37841",
+     "keeps the first id, and starts no new call", streams_only, one_weather_call,
      [](Chunks& chunks) {
        for (std::size_t i = 2; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", ""));
      }},
-    {"tool-call-in-one-chunk", "sends a whole call in one chunk", "Ollama, Gemini",
-     "reads the arguments of the first fragment too", streams_only, one_weather_call,
+    {"tool-call-in-one-chunk", "sends a complete call in one chunk", "Ollama, Gemini",
+     "also reads the arguments of the first fragment", streams_only, one_weather_call,
      [] { return chunks_calling(one_weather_call()); }},
-    {"tool-call-name-after-arguments", "streams a call whose name comes after its arguments",
-     "OpenAI: the order of a delta's fields is not promised",
-     "waits for the end of the call before it looks for the name, or reports that it is missing",
-     error_too | streams_only, one_weather_call,
+    {"tool-call-name-after-arguments", "streams a call's name after its arguments",
+     "OpenAI: the fields of a delta have no guaranteed order",
+     "reads the name at the end of the call, or reports that it is missing", error_too | streams_only, one_weather_call,
      [](Chunks& chunks) {
        chunks[1] = fragment(head_of("0", "call_1"), function_of("", R"({"city":)"));
        chunks[2] = more(R"("Zürich"})");
        chunks[3] = fragment(R"("index":0,)", R"("name":"get_weather")");
      }},
-    {"tool-call-type-empty", "sends \"\" for the type of a call", "vercel/ai#12939",
-     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+    {"tool-call-type-empty", "sends a tool call with type \"\"", "vercel/ai#12939",
+     "treats it as a function call, the only type that it requested", whole_answer, one_weather_call, have_type,
      body_with_type, R"("type":"",)"},
-    {"tool-call-type-missing", "sends a call that has no type", "vercel/ai#12901",
-     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+    {"tool-call-type-missing", "sends a tool call without a type", "vercel/ai#12901",
+     "treats it as a function call, the only type that it requested", whole_answer, one_weather_call, have_type,
      body_with_type},
-    {"tool-call-type-null", "sends null for the type of a call", "vllm-project/vllm#38609",
-     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+    {"tool-call-type-null", "sends a tool call with type: null", "vllm-project/vllm#38609",
+     "treats it as a function call, the only type that it requested", whole_answer, one_weather_call, have_type,
      body_with_type, R"("type":null,)"},
-    {"tool-call-without-id", "streams a call that has no id", "vllm#18412",
-     "makes up an id for the call, or reports that it is missing", error_too | streams_only, one_weather_call,
+    {"tool-call-without-id", "streams a call without an id", "vllm#18412",
+     "generates an id for the call, or reports that it is missing", error_too | streams_only, one_weather_call,
      [](Chunks& chunks) { replace_in(delta_of(chunks[1]), R"("id":"call_1",)", ""); }},
     {"tool-call-without-index", "streams a call whose fragments have no index", "openai-python#2806, AstrBot#6661",
-     "takes them for the call that has begun, or reports them", error_too | streams_only, one_weather_call,
+     "appends them to the current call, or reports an error", error_too | streams_only, one_weather_call,
      [](Chunks& chunks) {
        for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", "");
      }},
-    {"tool-calls-all-index-0", "streams two parallel calls that both have index 0", "vercel/ai#14277, dynamo#4723",
-     "tells them apart by their ids, or reports them; never makes one of two", error_too | streams_only,
-     two_weather_calls,
+    {"tool-calls-all-index-0", "streams two parallel calls, both with index 0", "vercel/ai#14277, dynamo#4723",
+     "tells the calls apart by id, or reports an error; never merges them", error_too | streams_only, two_weather_calls,
      [] {
        Chunks chunks = chunks_calling(two_weather_calls());
        replace_in(delta_of(chunks[2]), R"("index":1,)", R"("index":0,)");
        return chunks;
      }},
-    {"tool-calls-empty-list", "has tool_calls [] beside each piece of text", "vercel/ai#20203",
-     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"("tool_calls":[])"},
-    {"tool-calls-equal-ids", "makes two parallel calls that have one id", "HKUDS/nanobot#3943",
-     "keeps both, and gives them ids of its own, or reports them", error_too, calls_with_one_id,
+    {"tool-calls-empty-list", "sends tool_calls: [] next to each piece of text", "vercel/ai#20203",
+     "treats [] as no calls, and reads the text", whole_answer, add_members, body_with_members, R"("tool_calls":[])"},
+    {"tool-calls-equal-ids", "sends two parallel calls with the same id", "HKUDS/nanobot#3943",
+     "keeps both under ids of its own, or reports an error", error_too, calls_with_one_id,
      [] { return chunks_calling(calls_with_one_id()); }},
-    {"tool-calls-interleaved", "streams two parallel calls whose fragments alternate", "continue#13223, Qwen-Agent#943",
-     "adds each fragment to the call that has its index", streams_only, two_weather_calls,
+    {"tool-calls-interleaved", "streams two parallel calls in alternating fragments", "continue#13223, Qwen-Agent#943",
+     "appends each fragment to the call with its index", streams_only, two_weather_calls,
      [](Chunks& chunks) {
        const char* const second = R"("index":1,)";
        chunks.insert(chunks.begin() + 4, fragment(second, function_of("", R"("東京"})")));
        chunks.insert(chunks.begin() + 3, fragment(second, function_of("", R"({"city":)")));
        chunks.insert(chunks.begin() + 2, fragment(head_of("1", "call_2"), function_of("get_weather", "")));
      }},
-    {"tool-calls-null", "has tool_calls null beside each piece of text", "vllm-project/guidellm#752",
-     "takes null for no calls, and reads the text", whole_answer, add_members, body_with_members,
+    {"tool-calls-null", "sends tool_calls: null next to each piece of text", "vllm-project/guidellm#752",
+     "treats null as no calls, and reads the text", whole_answer, add_members, body_with_members,
      R"("tool_calls":null)"},
-    {"tool-finish-without-calls", "says that it will look, and ends with finish_reason tool_calls and no call",
-     "vllm-project/vllm#53255", "reports that the calls are missing, or hands the finish_reason on", reason_tells,
-     Finishes{"tool_calls"}, Says{"Let me look."},
+    {"tool-finish-without-calls", "sends text and finish_reason tool_calls, but no call", "vllm-project/vllm#53255",
+     "reports the missing calls, or passes on the finish_reason", reason_tells, Finishes{"tool_calls"},
+     Says{"Let me look."},
      [] {
        return Chunks{silent_opening(), saying("Let me look."), closing("tool_calls")};
      }},
@@ -33073,31 +33067,31 @@ using namespace catalogue_parts;
 /// connection: some only retry on new connections. A client that keeps its old key only fails the last two turns.
 constexpr std::size_t fixed_at_each_end = 2;
 constexpr Row rows[] = {
-    {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
-    {{"closed-before-answer", "closes the connection without a byte of the answer, then the reply",
-      "huggingface/huggingface_hub#4397", "tries again: nothing of an answer has come", then_answer, before_headers,
+    {{"first-answer", "answers", "the documentation: chat completions", "passes on the answer", whole_answer}},
+    {{"closed-before-answer", "closes the connection before the first byte of the answer, then replies",
+      "huggingface/huggingface_hub#4397", "retries: no part of the answer has arrived", then_answer, before_headers,
       close_connection}},
-    {{"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
-      "waits as long as it is told, and tries again", then_answer, [] { return rate_limited(seconds{1}); }}},
-    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
-      "waits until then, and tries again", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
-    {{"server-error", "answers 500, then the reply", "openai-python#469", "tries again", then_answer, server_error}},
-    {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
-      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
+    {{"rate-limited", "answers 429 with `Retry-After: 1`, then replies", "RFC 9110, section 10.2.3",
+      "waits as long as Retry-After says, and retries", then_answer, [] { return rate_limited(seconds{1}); }}},
+    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then replies", "openai-node#1840",
+      "waits until that date, and retries", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
+    {{"server-error", "answers 500, then replies", "openai-python#469", "retries", then_answer, server_error}},
+    {{"bad-gateway", "answers 502 with a proxy's HTML page, then replies",
+      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "retries because of the status, whatever the body", then_answer,
       [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
-    {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
+    {{"unauthorized", "answers 401", "the documentation: errors", "reports the error, and does not retry", only_error,
       unauthorized}},
-    {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
-      "reports it, and uses the key again in its next call", only_error},
+    {{"disabled-key", "answers 403 because the key is disabled during this turn", "langroid/langroid#1081",
+      "reports the error, and uses the same key in its next call", only_error},
      Mishap::Call::whole,
      KeyChange::disabled},
-    {{"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-      "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", first_try,
-      [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
-    {{"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-      "tells that the answer was cut", reason_tells, Finishes{"length"}}},
-    {{"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
-      "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", streams_only},
+    {{"cut-answer", "closes the connection in the middle of the answer, and answers the next request completely",
+      "RFC 9112, section 8", "reports the error or retries, and drops the partial event before the next call",
+      first_try, [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
+    {{"length", "cuts the text at the token limit, with finish_reason length", "OpenAI: finish_reason",
+      "says that the answer was cut", reason_tells, Finishes{"length"}}},
+    {{"unended-last-event", "ends the stream after the last text and the finish_reason, without a blank line",
+      "WHATWG HTML 9.2.6: such an event is dropped", "reads the event: its line is complete", streams_only},
      Mishap::Call::whole,
      KeyChange::none,
      [](const Plan& plan) {
@@ -33109,31 +33103,30 @@ constexpr Row rows[] = {
     {{"cancelled-stream",
       "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
       "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
-      "closes the connection at once, so that the gateway makes no more tokens", error_too | streams_only},
+      "closes the connection at once, so that the gateway stops generating tokens", error_too | streams_only},
      Mishap::Call::cancelled,
      KeyChange::none,
      [](const Plan& plan) { return mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait); }},
-    {{"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
-      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", error_too},
+    {{"abandoned-call", "pauses for two seconds, unless the caller gives up the call first",
+      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not retry", error_too},
      Mishap::Call::abandoned,
      KeyChange::none,
      [](const Plan& plan) {
        return mock_gateway::text(plan.text).fault(plan.streamed ? after_tokens(2) : before_headers(), plan.wait);
      }},
-    {{"abandoned-wait",
-      "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
-      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", first_try,
+    {{"abandoned-wait", "answers 503 with `Retry-After: 1`, then replies; the caller gives up the call during the wait",
+      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not retry", first_try,
       [] { return service_unavailable().retry_after(seconds{1}); }},
      Mishap::Call::abandoned,
      KeyChange::none,
      nullptr,
      milliseconds{1300}},
-    {{"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+    {{"rotated-key", "deletes the client's key, and accepts only its new key", "the documentation: keys",
       "uses the new key", whole_answer},
      Mishap::Call::whole,
      KeyChange::rotated},
-    {{"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
-      whole_answer}},
+    {{"last-answer", "answers", "the documentation: chat completions",
+      "passes on the answer, unaffected by earlier turns", whole_answer}},
 };
 
 MOCK_GATEWAY_INLINE Reply reply_of(const Row& row, const Plan& plan) {
@@ -33270,20 +33263,21 @@ struct Fault {
 
 MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
                           const std::vector<Exchange>& exchanges) {
-  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  if (outcome.hung) return {Verdict::Kind::hang, "the call did not end when its caller ended it"};
   const bool was_said =
       text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
   if (!was_said || !outcome.tool_calls.empty())
-    return {Verdict::Kind::wrong_answer,
-            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+    return {Verdict::Kind::wrong_answer, "the caller got \"" + text::printable(outcome.text, 200, true) +
+                                             "\", the reply was \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
-    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
+    return {Verdict::Kind::wrong_answer, "the caller ended the call, but got the whole answer"};
   if (exchanges.size() > 1)
-    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+    return {Verdict::Kind::wrong_answer, "the client sent " + std::to_string(exchanges.size()) + " requests"};
   // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
+      return {Verdict::Kind::hang,
+              "the client was still connected a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
@@ -33318,7 +33312,8 @@ MOCK_GATEWAY_INLINE std::string Mishap::api_key() const { return session_->key.s
 
 MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
-    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+    throw GatewayError("cannot judge the turn " + name() +
+                       ": call mount(), make the client's call, then judge its outcome");
   const Scenario& scenario = session_->turns[number_].scenario;
   // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
@@ -33344,7 +33339,7 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
     fault = {outcome.hung    ? Verdict::Kind::hang
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
-             "no request came in this turn"};
+             "the client sent no request in this turn"};
   } else if (call() != Call::whole &&
              !detail::mishap_turns::tried_before(exchanges, session_->mounted_at, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
@@ -38534,30 +38529,30 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  30782    serve/served_request.cpp
 //  30850    gateway/catalogue.cpp
 //  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//  31550    gateway/catalogue_delivery.cpp
+//  31704    gateway/catalogue_entries.cpp
+//  31933    gateway/catalogue_failures.cpp
+//  32211    gateway/catalogue_framing.cpp
+//  32395    gateway/catalogue_tool_calls.cpp
+//  32590    gateway/chat_script.cpp
+//  32739    gateway/gateway.cpp
+//  33029    gateway/mishaps.cpp
+//  33368    gateway/options.cpp
+//  33521    gateway/sweep.cpp
+//  33922    document/scenario_files.cpp
+//  34060    document/script_document.cpp
+//  34450    document/script_faults.cpp
+//  34736    document/script_files.cpp
+//  34880    document/script_gateway.cpp
+//  35183    document/script_matchers.cpp
+//  35475    document/script_objects.cpp
+//  35635    document/script_reader.cpp
+//  36083    document/script_references.cpp
+//  36399    document/script_replies.cpp
+//  36783    document/script_schema.cpp
+//  36910    document/script_sections.cpp
+//  37452    document/script_values.cpp
+//  37840  Adapters
+//  37857    adapters/catch2.hpp
+//  38011    adapters/doctest.hpp
+//  38171    adapters/gtest.hpp

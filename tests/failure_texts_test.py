@@ -37,7 +37,7 @@ fails_on_purpose.cpp:LINE: MESSAGE: exchange 1 was answered with 429 rate_limit_
 
 ===============================================================================
 fails_on_purpose.cpp:LINE:
-TEST CASE:  an agent that takes what was cut short for an answer
+TEST CASE:  an agent that treats a cut answer as complete
 
 fails_on_purpose.cpp:LINE: ERROR: CHECK_THROWS_AS( agent.run("The weather?"), AgentError ) did NOT throw at all!
 

@@ -19,7 +19,7 @@ bool begins_with(const std::string& text, const std::string& beginning) {
 }
 
 const std::string heading =
-    "# What `mock-gateway check --baseline` takes for known. A line that is no longer so fails.\n";
+    "# Known failures for `mock-gateway check --baseline`. A line that no longer applies fails.\n";
 
 /// Whether a line has the form of a fault and names a known scenario. Accepts any line about a sweep.
 bool may_be_a_fault(const std::string& line, const std::set<std::string>& names) {

@@ -33,7 +33,7 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
     return exit_unusable;
   }
   if (const std::string ended = children.end_orphans(); !ended.empty())
-    run.remark("CMD left processes behind, which were ended: " + ended);
+    run.remark("CMD left processes running; check ended them: " + ended);
   if (!lists_processes) run.remark("processes that leave CMD's process group cannot be ended on this system");
 
   // Restore the default signal actions: a signal during the writing of reports ends the program.

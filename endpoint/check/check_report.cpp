@@ -282,8 +282,8 @@ std::string CheckResults::story(const Cell& cell) const {
   if (!cell.result.told.empty()) {
     constexpr std::size_t most = 300;
     const std::string& told = cell.result.told;
-    text += "\n  its user was told: " + printable(told.size() > most ? "…" + told.substr(told.size() - most)
-                                                                     : told.substr(0, told.find_last_not_of('\n') + 1));
+    text += "\n  error shown: " + printable(told.size() > most ? "…" + told.substr(told.size() - most)
+                                                               : told.substr(0, told.find_last_not_of('\n') + 1));
   }
   if (cell.result.told.empty() && !cell.result.errors.empty() && (cell.mark == Mark::crash || cell.mark == Mark::hang))
     text +=

@@ -42,7 +42,7 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   internal::ScenarioText step;
   step.name = group + ": " + name;
   step.group = group;
-  step.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
+  step.description = breaks ? "sends the answer with this fault: " + name : "sends the answer, " + name;
   step.good_client = breaks ? "gives the whole answer, or reports an error" : "gives the whole answer";
   step.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   step.text = text;
@@ -100,25 +100,25 @@ Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form:
 
 /// Returns an error message about a call that did not return the unbroken answer.
 std::string what_came(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
-  std::string text = "CMD did not give the unbroken answer, ";
+  std::string text = "CMD did not return the test answer, ";
   text += tools ? "a call of get_weather" : "\"" + std::string(unbroken_text) + "\"";
-  text += ", when asked for it " + std::string(form == Form::plain ? "in one piece" : "as a stream") + ": ";
+  text += std::string(", in a ") + to_string(form) + " call: ";
   if (!result.crash.empty())
     text += result.crash;
   else if (!result.problem.empty())
     text += result.problem;
   else if (result.outcome.hung)
-    text += "it did not end in time";
+    text += "it timed out";
   else
-    text += "it said \"" + printable(result.outcome.text.substr(0, 200)) + "\"";
+    text += "it returned \"" + printable(result.outcome.text.substr(0, 200)) + "\"";
   if (!result.ended.empty())
     text += ", and " + result.ended;
   else if (result.outcome.error)
     text += ", and an error" + (result.told.empty() ? "" : ": " + printable(result.told));
   if (exchanges.empty())
     text +=
-        "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url; a CMD that "
-        "takes jobs on its stdin needs --driver";
+        "\nCMD sent no request: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url; a CMD "
+        "that reads jobs from its stdin needs --driver";
   for (const Exchange& exchange : exchanges) text += "\nrequest " + exchange.summary();
   return text + printed_by(result.output, result.errors);
 }
@@ -187,11 +187,11 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   if (!is_whole || exchanges.empty()) throw UnusableClient(what_came(result, exchanges, form, tools));
   if (asked_in(exchanges, form) > 0) return;
   const Form other = other_than(form);
-  const std::string always =
-      std::string("CMD always asks for ") + (form == Form::plain ? "a stream" : "an answer in one piece") +
-      (flags_.driver ? ", whichever job it is given" : ", whatever MOCK_GATEWAY_STREAM or {stream} says");
+  const std::string always = std::string("CMD ") + (form == Form::plain ? "always" : "never") + " requests a stream" +
+                             (flags_.driver ? ", whatever the job" : ", whatever MOCK_GATEWAY_STREAM or {stream} says");
   if (forms_.size() == 1 || flags_.plain || flags_.streamed)
-    throw BadValue(always + "; judge only those calls with " + (other == Form::plain ? "--plain" : "--stream"));
+    throw BadValue(always + "; judge only its " + to_string(other) + " calls with " +
+                   (other == Form::plain ? "--plain" : "--stream"));
   forms_ = {other};
   remark(always + ": only " + to_string(other) + " calls are judged");
 }
@@ -206,8 +206,8 @@ void CheckRun::add_cells() {
       cell.form = form;
       cell.scenario = one;
       cell.is_turn = flags_.catalogues.empty() && one.group() == "mishaps";
-      if (!one.tool_calls().empty() && !flags_.tools) cell.why = "it needs tool calls (--tools)";
-      if (one.calls() > 1 && !flags_.driver) cell.why = "it needs several calls of one client (--driver)";
+      if (!one.tool_calls().empty() && !flags_.tools) cell.why = "the scenario needs tool calls (--tools)";
+      if (one.calls() > 1 && !flags_.driver) cell.why = "the scenario needs several calls of one client (--driver)";
       cells_.push_back(std::move(cell));
     }
   }
@@ -232,7 +232,7 @@ void CheckRun::call_all(const Baseline& baseline) {
     if (cell.why.empty()) asked.push_back(&cell);
   call(asked, threads);
   for (Cell& cell : cells_)
-    if (cell.why.empty()) cell.why = "it was not called";
+    if (cell.why.empty()) cell.why = "the call was not made";
   if (!signal_) call_again(baseline);
 }
 
@@ -430,9 +430,9 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.why = cell.name + ": " + (result.crash.empty() ? "its answer is " + result.problem : result.crash);
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
              cell.name != "connection-refused") {  // the gateway cannot see these
-    skip("no request came");
+    skip("the client sent no request");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
-    skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
+    skip(std::string("the client sent no ") + to_string(cell.form) + " request");
   } else if (!turn && scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
     skip("each call used a new connection, so none was reused");
   } else {
@@ -444,7 +444,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     }
     cell.mark = mark_of(verdict.kind());
     cell.good = static_cast<bool>(verdict);
-    cell.why = result.outcome.hung ? "it had not ended after " + flags_.timeout : verdict.message();
+    cell.why = result.outcome.hung ? "the call did not end within " + flags_.timeout : verdict.message();
   }
   keys.insert({gateway.api_key(), key_elsewhere});
   for (const std::string& key : keys) {
@@ -462,7 +462,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   ++made_;
   if (!faults_of(cell, flags_).empty()) ++bad_;
   if (!result.left_behind.empty())
-    remark("CMD left processes behind in " + cell.id() + ", which were ended: " + result.left_behind);
+    remark("CMD left processes running after " + cell.id() + "; check ended them: " + result.left_behind);
 }
 
 void CheckRun::sweep(Form form, ClientUnderTest& client) {
@@ -503,7 +503,7 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
       judge(cell, gateway, result, requests);
       if (cell.mark != Mark::skipped && !step.reached()) {
         cell.mark = Mark::skipped;
-        cell.why = "the answer did not reach that place";
+        cell.why = "the reply did not reach this place";
       }
       cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
       const std::size_t count = is_counted ? 0 : steps.size();

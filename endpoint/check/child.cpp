@@ -62,7 +62,7 @@ Children::Children() : earlier_(children_of(::getpid())) { become_subreaper(); }
 Children::~Children() {
   try {
     const std::string ended = end_orphans();
-    if (!ended.empty()) complain("CMD left processes behind, which were ended: " + ended);
+    if (!ended.empty()) complain("CMD left processes running; check ended them: " + ended);
   } catch (const std::exception&) {  // out of memory for the message
   }
 }

@@ -124,7 +124,7 @@ void read_outcome(const Json& outcome, const std::string& line, CallResult& resu
   try {
     OutcomeReader(outcome, result).read();
   } catch (const BadValue& problem) {
-    result.problem = std::string("no outcome: ") + problem.what() + ": " + printable(line.substr(0, 200));
+    result.problem = std::string("not a valid outcome: ") + problem.what() + ": " + printable(line.substr(0, 200));
   }
 }
 

@@ -71,7 +71,7 @@ Json Agent::ask() {
   try {
     return Json::parse(response.body).at("choices").at(0).at("message");
   } catch (const Json::exception& error) {
-    throw AgentError(200, std::string("the reply is none: ") + error.what());
+    throw AgentError(200, std::string("the reply is malformed: ") + error.what());
   }
 }
 

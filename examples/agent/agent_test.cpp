@@ -53,7 +53,7 @@ TEST_CASE("the agent calls a tool and answers with its result") {
   CHECK(gateway.review());
 }
 
-TEST_CASE("the agent answers every one of several calls, each by its id") {
+TEST_CASE("the agent answers each of several calls by its id") {
   Gateway gateway;
   Agent agent{gateway.base_url(), gateway.api_key()};
   agent.add_tool(weather_tool());
@@ -69,7 +69,7 @@ TEST_CASE("the agent answers every one of several calls, each by its id") {
   CHECK(gateway.review());
 }
 
-TEST_CASE("the agent goes on over several turns") {
+TEST_CASE("the agent continues over several turns") {
   Gateway gateway;
   Agent agent{gateway.base_url(), gateway.api_key()};
   agent.add_tool(weather_tool());
@@ -82,7 +82,7 @@ TEST_CASE("the agent goes on over several turns") {
   CHECK(gateway.review());
 }
 
-TEST_CASE("a tool that fails, is not there or gets no JSON is told to the model, not to the caller") {
+TEST_CASE("a failed, unknown or malformed tool call is reported to the model, not to the caller") {
   Gateway gateway;
   Agent agent{gateway.base_url(), gateway.api_key()};
   agent.add_tool(weather_tool());
@@ -92,12 +92,12 @@ TEST_CASE("a tool that fails, is not there or gets no JSON is told to the model,
     agent.run("Weather in Atlantis?");
     CHECK(agent.messages()[2]["content"] == "error: no such city");
   }
-  SUBCASE("it is not there") {
+  SUBCASE("it is unknown") {
     gateway.chat().when(messages_are(1)).reply(tool_call("get_tides"));
     agent.run("When is low tide?");
     CHECK(agent.messages()[2]["content"] == "error: there is no tool get_tides");
   }
-  SUBCASE("its arguments are cut short") {
+  SUBCASE("its arguments are truncated") {
     gateway.chat().when(messages_are(1)).reply(malformed_tool_call("get_weather", R"({"city": "Par)"));
     CHECK(agent.run("Weather in Paris?") == "I could not find out.");
   }
@@ -105,7 +105,7 @@ TEST_CASE("a tool that fails, is not there or gets no JSON is told to the model,
   CHECK(gateway.review());
 }
 
-TEST_CASE("the agent gives up when the model never stops calling") {
+TEST_CASE("the agent gives up when the model never stops calling tools") {
   Gateway gateway;
   Agent agent{gateway.base_url(), gateway.api_key()};
   agent.add_tool(weather_tool());

@@ -83,12 +83,12 @@ class Chat {
       const choice = chunk.choices?.find((one) => one.index === 0);
       ended = choice?.finish_reason || ended;
       const piece = choice?.delta?.content ?? "";
-      if (typeof piece !== "string") throw new Error("the answer is no text");
-      if (text.length > 3 && piece.startsWith(text)) throw new Error("each delta has all of the text so far");
+      if (typeof piece !== "string") throw new Error("the answer is not text");
+      if (text.length > 3 && piece.startsWith(text)) throw new Error("each delta repeats the text so far");
       text += piece;
       if (piece) show(piece);
     }
-    if (ended !== "stop" || !text) throw new Error(`the answer is not all there: it ended with ${ended}`);
+    if (ended !== "stop" || !text) throw new Error(`the answer is incomplete: finish_reason ${ended}`);
   }
 }
 

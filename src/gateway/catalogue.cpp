@@ -216,7 +216,7 @@ std::string finish_and_usage(const std::optional<std::string>& finish_reason, co
 std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
-  std::string told = "\n  it said     " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
+  std::string told = "\n  caller got  " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
@@ -227,7 +227,7 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
   constexpr int more = 3;
   if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, scenario) &&
       was_said(outcome.text, more, scenario))
-    told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
+    told += "\n  this is the text of several tries: if the client retried, set ClientOutcome::tries";
   return told;
 }
 

@@ -57,31 +57,31 @@ using namespace catalogue_parts;
 /// connection: some only retry on new connections. A client that keeps its old key only fails the last two turns.
 constexpr std::size_t fixed_at_each_end = 2;
 constexpr Row rows[] = {
-    {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
-    {{"closed-before-answer", "closes the connection without a byte of the answer, then the reply",
-      "huggingface/huggingface_hub#4397", "tries again: nothing of an answer has come", then_answer, before_headers,
+    {{"first-answer", "answers", "the documentation: chat completions", "passes on the answer", whole_answer}},
+    {{"closed-before-answer", "closes the connection before the first byte of the answer, then replies",
+      "huggingface/huggingface_hub#4397", "retries: no part of the answer has arrived", then_answer, before_headers,
       close_connection}},
-    {{"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
-      "waits as long as it is told, and tries again", then_answer, [] { return rate_limited(seconds{1}); }}},
-    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
-      "waits until then, and tries again", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
-    {{"server-error", "answers 500, then the reply", "openai-python#469", "tries again", then_answer, server_error}},
-    {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
-      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
+    {{"rate-limited", "answers 429 with `Retry-After: 1`, then replies", "RFC 9110, section 10.2.3",
+      "waits as long as Retry-After says, and retries", then_answer, [] { return rate_limited(seconds{1}); }}},
+    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then replies", "openai-node#1840",
+      "waits until that date, and retries", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
+    {{"server-error", "answers 500, then replies", "openai-python#469", "retries", then_answer, server_error}},
+    {{"bad-gateway", "answers 502 with a proxy's HTML page, then replies",
+      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "retries because of the status, whatever the body", then_answer,
       [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
-    {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
+    {{"unauthorized", "answers 401", "the documentation: errors", "reports the error, and does not retry", only_error,
       unauthorized}},
-    {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
-      "reports it, and uses the key again in its next call", only_error},
+    {{"disabled-key", "answers 403 because the key is disabled during this turn", "langroid/langroid#1081",
+      "reports the error, and uses the same key in its next call", only_error},
      Mishap::Call::whole,
      KeyChange::disabled},
-    {{"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-      "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", first_try,
-      [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
-    {{"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-      "tells that the answer was cut", reason_tells, Finishes{"length"}}},
-    {{"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
-      "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", streams_only},
+    {{"cut-answer", "closes the connection in the middle of the answer, and answers the next request completely",
+      "RFC 9112, section 8", "reports the error or retries, and drops the partial event before the next call",
+      first_try, [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
+    {{"length", "cuts the text at the token limit, with finish_reason length", "OpenAI: finish_reason",
+      "says that the answer was cut", reason_tells, Finishes{"length"}}},
+    {{"unended-last-event", "ends the stream after the last text and the finish_reason, without a blank line",
+      "WHATWG HTML 9.2.6: such an event is dropped", "reads the event: its line is complete", streams_only},
      Mishap::Call::whole,
      KeyChange::none,
      [](const Plan& plan) {
@@ -93,31 +93,30 @@ constexpr Row rows[] = {
     {{"cancelled-stream",
       "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
       "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
-      "closes the connection at once, so that the gateway makes no more tokens", error_too | streams_only},
+      "closes the connection at once, so that the gateway stops generating tokens", error_too | streams_only},
      Mishap::Call::cancelled,
      KeyChange::none,
      [](const Plan& plan) { return mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait); }},
-    {{"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
-      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", error_too},
+    {{"abandoned-call", "pauses for two seconds, unless the caller gives up the call first",
+      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not retry", error_too},
      Mishap::Call::abandoned,
      KeyChange::none,
      [](const Plan& plan) {
        return mock_gateway::text(plan.text).fault(plan.streamed ? after_tokens(2) : before_headers(), plan.wait);
      }},
-    {{"abandoned-wait",
-      "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
-      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", first_try,
+    {{"abandoned-wait", "answers 503 with `Retry-After: 1`, then replies; the caller gives up the call during the wait",
+      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not retry", first_try,
       [] { return service_unavailable().retry_after(seconds{1}); }},
      Mishap::Call::abandoned,
      KeyChange::none,
      nullptr,
      milliseconds{1300}},
-    {{"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+    {{"rotated-key", "deletes the client's key, and accepts only its new key", "the documentation: keys",
       "uses the new key", whole_answer},
      Mishap::Call::whole,
      KeyChange::rotated},
-    {{"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
-      whole_answer}},
+    {{"last-answer", "answers", "the documentation: chat completions",
+      "passes on the answer, unaffected by earlier turns", whole_answer}},
 };
 
 Reply reply_of(const Row& row, const Plan& plan) {
@@ -254,20 +253,21 @@ struct Fault {
 
 Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
                           const std::vector<Exchange>& exchanges) {
-  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  if (outcome.hung) return {Verdict::Kind::hang, "the call did not end when its caller ended it"};
   const bool was_said =
       text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
   if (!was_said || !outcome.tool_calls.empty())
-    return {Verdict::Kind::wrong_answer,
-            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+    return {Verdict::Kind::wrong_answer, "the caller got \"" + text::printable(outcome.text, 200, true) +
+                                             "\", the reply was \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
-    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
+    return {Verdict::Kind::wrong_answer, "the caller ended the call, but got the whole answer"};
   if (exchanges.size() > 1)
-    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+    return {Verdict::Kind::wrong_answer, "the client sent " + std::to_string(exchanges.size()) + " requests"};
   // A client need not disconnect from an error answer, which is complete at once.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
+      return {Verdict::Kind::hang,
+              "the client was still connected a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
@@ -302,7 +302,8 @@ std::string Mishap::api_key() const { return session_->key.secret; }
 
 Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
-    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+    throw GatewayError("cannot judge the turn " + name() +
+                       ": call mount(), make the client's call, then judge its outcome");
   const Scenario& scenario = session_->turns[number_].scenario;
   // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
@@ -328,7 +329,7 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
     fault = {outcome.hung    ? Verdict::Kind::hang
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
-             "no request came in this turn"};
+             "the client sent no request in this turn"};
   } else if (call() != Call::whole &&
              !detail::mishap_turns::tried_before(exchanges, session_->mounted_at, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);

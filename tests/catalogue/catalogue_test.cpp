@@ -123,9 +123,9 @@ TEST_CASE("a scenario describes itself in JSON") {
   CHECK(as_json(scenario("tool-call-arguments-empty")) ==
         Json({{"name", "tool-call-arguments-empty"},
               {"group", "tool calls"},
-              {"description", "calls a tool with \"\" for arguments"},
+              {"description", "sends a tool call with arguments \"\""},
               {"reference", "vercel/ai#6687"},
-              {"good_client", "takes \"\" for no arguments, {}"},
+              {"good_client", "treats \"\" as no arguments, {}"},
               {"expected", "answer"},
               {"text", ""},
               {"tool_calls", {{{"name", "get_time"}, {"arguments", ""}}}},

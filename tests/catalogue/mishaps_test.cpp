@@ -345,7 +345,7 @@ TEST_CASE("a client that retries a second after its caller left fails the turn")
       });
       const Verdict verdict = mishap.judge({});
       CHECK(static_cast<bool>(verdict) != tries_again);
-      CHECK((verdict.message().find("it asked 2 times") != std::string::npos) == tries_again);
+      CHECK((verdict.message().find("the client sent 2 requests") != std::string::npos) == tries_again);
     }
   }
 }
@@ -388,7 +388,7 @@ TEST_CASE("a verdict contains the actual result, the expected result and the tur
   const Played played = play(Habit::leaves_cancelled_stream, true, 3);
   REQUIRE(played.messages.size() == 1);
   CAPTURE(played.messages.front());
-  for (const char* part : {"cancelled-stream: hang, expected answer or error", "it had not left a second after",
+  for (const char* part : {"cancelled-stream: hang, expected answer or error", "still connected a second after",
                            "\n  the gateway sends a few pieces of text", "\n  a good client closes the connection",
                            "\n  the turn    ", " of 16, after ", " (seed 3)"})
     CHECK(played.messages.front().find(part) != std::string::npos);
@@ -485,16 +485,17 @@ TEST_CASE("a turn without a request fails, even if the client reports a correct 
   session.begin()->mount();
   const Verdict verdict = session.begin()->judge(outcome);
   CHECK_FALSE(verdict);
-  CHECK(verdict.message().find("no request came in this turn") != std::string::npos);
+  CHECK(verdict.message().find("the client sent no request in this turn") != std::string::npos);
 }
 
 TEST_CASE("a turn that is not mounted cannot be judged") {
   Gateway gateway;
   const Mishaps session = mishaps(gateway);
-  CHECK_THROWS_WITH_AS(static_cast<void>(session.begin()->judge({})),
-                       "mock_gateway: the turn first-answer cannot be judged: mount() it, make the client's call, and "
-                       "judge that",
-                       GatewayError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(session.begin()->judge({})),
+      "mock_gateway: cannot judge the turn first-answer: call mount(), make the client's call, then judge "
+      "its outcome",
+      GatewayError);
   (session.begin() + 1)->mount();
   CHECK_THROWS_AS(static_cast<void>(session.begin()->judge({})), GatewayError);
 }

@@ -128,7 +128,7 @@ TEST_CASE("a scenario file is judged by its own rules") {
   CHECK(own.judge(outcome).kind() == Verdict::Kind::wrong_answer);
   CHECK(own.judge(outcome).message() ==
         "cut: wrong answer, expected answer\n"
-        "  it said     text \"one two\" and 1 tool call: f({\"a\":1}), finish_reason \"stop\", usage 1 + 3 = 4\n"
+        "  caller got  text \"one two\" and 1 tool call: f({\"a\":1}), finish_reason \"stop\", usage 1 + 3 = 4\n"
         "  the reply   text \"one two\" and 1 tool call: f({\"a\":1}), finish_reason \"stop\", usage 1 + 2 = 3\n"
         "  the gateway says it\n"
         "  a good client hears it");

@@ -430,7 +430,7 @@ TEST_CASE("a verdict prints one line if the result is correct, else the details"
   CHECK(out.str() ==
         "early-hints: handled\n"
         "closed-in-stream: silent data loss, expected error\n"
-        "  it said     text \"Zürich \"\n"
+        "  caller got  text \"Zürich \"\n"
         "  the reply   text \"Zürich 21 °C, 東京 9 °C.\"\n"
         "  the gateway closes the connection in the middle of the text, between two events\n"
         "  a good client reports that the answer is incomplete\n"
@@ -442,9 +442,9 @@ TEST_CASE("a verdict on wrong text before an error says so, and names a retry th
   ClientOutcome twice = got("Zürich 21 °C, Zürich 21 °C, ", true);
   CHECK(scenario("closed-in-stream").judge(twice).message() ==
         "closed-in-stream: wrong answer, expected error\n"
-        "  it said     text \"Zürich 21 °C, Zürich 21 °C, \", and an error\n"
+        "  caller got  text \"Zürich 21 °C, Zürich 21 °C, \", and an error\n"
         "  the reply   text \"Zürich 21 °C, 東京 9 °C.\"\n"
-        "  several tries say this together: if the client tried again, set ClientOutcome::tries\n"
+        "  this is the text of several tries: if the client retried, set ClientOutcome::tries\n"
         "  the gateway closes the connection in the middle of the text, between two events\n"
         "  a good client reports that the answer is incomplete");
   ClientOutcome told{"Zürich 21 °C, 東京 9 °C."};
@@ -452,10 +452,10 @@ TEST_CASE("a verdict on wrong text before an error says so, and names a retry th
   told.usage = TokenUsage(9, 6);
   CHECK(scenario("usage-on-finish-chunk").judge(told).message() ==
         "usage-on-finish-chunk: wrong answer, expected answer\n"
-        "  it said     text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"length\", usage 9 + 6 = 15\n"
+        "  caller got  text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"length\", usage 9 + 6 = 15\n"
         "  the reply   text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"stop\", usage 9 + 5 = 14\n"
-        "  the gateway sends the usage in the chunk with the finish_reason, and no other\n"
-        "  a good client reads usage from whichever chunk has it");
+        "  the gateway sends the usage only in the chunk with the finish_reason\n"
+        "  a good client reads usage from any chunk");
 }
 
 // --- A client that handles all scenarios -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ serve() {
   exec {out}< <(exec {alive}>&- && exec "$MOCK_GATEWAY_BIN" serve "${flags[@]}" <"$work/alive")
   pids+=("$!")
   read -r -t 30 line <&"$out" || {
-    echo "$MOCK_GATEWAY_BIN did not say within 30 s where it serves" >&2
+    echo "$MOCK_GATEWAY_BIN did not print its address within 30 s" >&2
     exit 1
   }
   echo "$line" >"$work/$name.json"

@@ -19,47 +19,47 @@ import urllib.parse
 import zlib
 
 BUGS = {
-    "no-error-on-cut": "takes what came before a break for the answer",
-    "loses-last-event-without-blank-line": "takes the end of the body for the end of the answer, whatever is missing",
-    "unended-event-is-dropped": "drops an event that the end of the body ends",
-    "line-feed-alone-ends-a-line": "knows no line that ends with CR alone",
-    "carriage-return-stays": "takes CR for a part of the line",
-    "comments-are-parsed": "takes a comment for data",
-    "done-is-needed": "takes an answer without [DONE] for one that is not whole",
-    "error-event-is-passed-over": "reads on after an error in the stream, and takes [DONE] for the end of the answer",
-    "finish-reason-is-the-end": "reads no more once it has the finish_reason",
-    "length-is-whole": "tells nobody that an answer was cut at its limit",
-    "parallel-calls-are-joined": "has one tool call, whatever their indexes",
-    "splits-utf8": "decodes each read by itself",
-    "done-anywhere": "ends at a line that has [DONE] in it, wherever it stands",
-    "crlf": "splits events at two LF only",
-    "empty-on-error": "says nothing of an error status, and gives an empty answer",
-    "retries-401": "tries again after 401",
-    "server-error-is-final": "does not try again after 500",
-    "kept-connection-is-trusted": "does not try again when a connection that it kept is closed",
-    "key-is-kept": "goes on with its first key",
-    "key-is-global": "sends the key that any client of the process was given last",
+    "no-error-on-cut": "treats the text before a break as the whole answer",
+    "loses-last-event-without-blank-line": "treats the end of the body as the end of the answer, whatever is missing",
+    "unended-event-is-dropped": "drops a last event without a blank line",
+    "line-feed-alone-ends-a-line": "does not end lines at a single CR",
+    "carriage-return-stays": "treats CR as a part of the line",
+    "comments-are-parsed": "treats a comment as data",
+    "done-is-needed": "treats an answer without [DONE] as incomplete",
+    "error-event-is-passed-over": "continues after an error in the stream, and treats [DONE] as the end of the answer",
+    "finish-reason-is-the-end": "stops reading at the finish_reason",
+    "length-is-whole": "does not report that an answer was cut at the token limit",
+    "parallel-calls-are-joined": "merges all tool calls into one, whatever their indexes",
+    "splits-utf8": "decodes each read separately",
+    "done-anywhere": "ends at any line that contains [DONE]",
+    "crlf": "splits events only at two LF",
+    "empty-on-error": "ignores an error status, and returns an empty answer",
+    "retries-401": "retries after 401",
+    "server-error-is-final": "does not retry after 500",
+    "kept-connection-is-trusted": "does not retry when a keep-alive connection is closed",
+    "key-is-kept": "keeps using its first key",
+    "key-is-global": "sends the key that was set last for any client of the process",
     "stream-is-left-open": "does not close a stream that it no longer reads",
-    "retries-daily-quota": "tries again when the quota of a day is used up",
-    "abandoned-call-goes-on": "does not close a call that its caller has given up",
-    "abandoned-call-is-repeated": "makes a call again that its caller has given up",
-    "waits-for-nobody": "waits for its next try when its caller has given the call up",
-    "waits-and-asks-for-nobody": "tries again after a wait in which its caller has given the call up",
-    "bad-gateway-is-final": "reads every error as JSON before it looks at the status",
-    "error-has-key": "tells its user the headers of a request that failed",
-    "half-event-is-kept": "begins each stream with what was left of the one before",
-    "ignores-retry-after": "tries again at once, whatever Retry-After says",
-    "ignores-body-delay": "reads no time to wait in the body of an error",
-    "follows-nothing": "takes a redirect for an error",
-    "key-in-query": "sends its key in the address",
-    "old-fields": "sends a field that nobody documents",
-    "first-choice-missing": "takes it that every chunk has a choice",
-    "crash": "is ended by a signal when an error is no JSON",
+    "retries-daily-quota": "retries when the daily quota is exhausted",
+    "abandoned-call-goes-on": "does not close a call that its caller gave up",
+    "abandoned-call-is-repeated": "repeats a call that its caller gave up",
+    "waits-for-nobody": "keeps waiting for its retry after its caller gave up the call",
+    "waits-and-asks-for-nobody": "retries after a wait during which its caller gave up the call",
+    "bad-gateway-is-final": "parses every error as JSON before it checks the status",
+    "error-has-key": "shows the headers of a failed request to its user",
+    "half-event-is-kept": "begins each stream with the rest of the previous one",
+    "ignores-retry-after": "retries at once, whatever Retry-After says",
+    "ignores-body-delay": "ignores a delay in the body of an error",
+    "follows-nothing": "treats a redirect as an error",
+    "key-in-query": "sends its key in the query",
+    "old-fields": "sends an undocumented field",
+    "first-choice-missing": "assumes that every chunk has a choice",
+    "crash": "is killed by a signal when an error is not JSON",
     "hang": "has no timeout",
     "always-plain": "never streams",
-    "wrong-model": "asks for a model of its own",
-    "connects-anew": "opens a connection for each call",
-    "prints-noise": "prints what is no answer between its answers",
+    "wrong-model": "requests a fixed model of its own",
+    "connects-anew": "opens a new connection for each call",
+    "prints-noise": "prints other lines between its answers",
     "no-hello": "does not know the job hello",
     "no-stream": "does not know the job stream",
     "no-cancel": "does not know the job cancel",
@@ -285,7 +285,7 @@ class Client:
             else:
                 until = time.monotonic() + pause if "waits-for-nobody" in self.bugs else self.deadline
                 time.sleep(max(0.0, until - time.monotonic()))
-                raise CallFailed("given up while it waited to try again")
+                raise CallFailed("cancelled while waiting to retry")
         raise AssertionError("the last try returns or raises")
 
     def redirected_path(self, response):
@@ -559,7 +559,7 @@ class Client:
             return left
         until = self.deadline - time.monotonic()
         if until <= 0:
-            raise TimeoutError("the caller has given the call up")
+            raise TimeoutError("the caller gave up the call")
         return until if left is None else min(left, until)
 
     def end_body(self, response):

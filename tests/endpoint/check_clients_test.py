@@ -147,10 +147,10 @@ for job in jobs:
         self.assertEqual((done.code, len(done.bad())), (1, 5), done.said)
         others = ", ".join(f"{cell['scenario']} streamed" for cell in done.report["cells"][1:])
         self.assertIn(f"\n  the same in 4 others: {others}\n", done.stdout)
-        self.assertEqual(done.stdout.count("its user was told: no answer today"), 1, done.stdout)
+        self.assertEqual(done.stdout.count("error shown: no answer today"), 1, done.stdout)
         few = check_driver("--stream", *only(*names[:3]), of=driver(code))
         self.assertNotIn("the same in", few.stdout)
-        self.assertEqual(few.stdout.count("its user was told: no answer today"), 3, few.stdout)
+        self.assertEqual(few.stdout.count("error shown: no answer today"), 3, few.stdout)
 
 
 class SweepsAndSplits(Folder):

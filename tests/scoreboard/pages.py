@@ -8,28 +8,27 @@ import re
 FORMS = ["plain", "streamed"]
 KINDS = ["LOSS", "WRONG", "HANG", "CRASH", "ERROR", "finding"]
 MEANING = {
-    "LOSS": "the caller was told of no error, and something is missing, or a failure was taken for an answer",
-    "WRONG": "the caller got something that nobody said",
-    "HANG": "the call had not ended when it was cut",
-    "CRASH": "the process ended, or gave no outcome",
-    "ERROR": "the caller was told of an error, where the whole answer was to be had",
-    "finding": "the caller is right, but the client did on its way what it should not",
+    "LOSS": "the caller got no error, but something is missing, or a failure was treated as an answer",
+    "WRONG": "the caller got content that the gateway did not send",
+    "HANG": "the call did not end before its timeout",
+    "CRASH": "the process ended, or returned no outcome",
+    "ERROR": "the caller got an error although the whole answer was available",
+    "finding": "the result is right, but the client made a mistake on the way",
 }
 LETTERS = {"LOSS": "L", "WRONG": "W", "HANG": "H", "CRASH": "C", "ERROR": "E", "finding": "f"}
 NOTHING = "·"
 SETTINGS = (
-    "Settings are those that each client has by default, its retries included. Answers are read as the client's "
-    "documentation shows, by the drivers in [examples/check](../examples/check). A call that has not ended after 12 s is cut, "
-    "unless its client's row says another time. No client was made for such gateways: what stands here is what an app has to "
-    "see to itself, until they do."
+    "Each client runs with its default settings, including retries. The drivers in [examples/check](../examples/check) read "
+    "answers as the client's documentation shows. The timeout of a call is 12 s, unless its client's row says otherwise. "
+    "No client was made for such gateways: an app has to handle these failures itself."
 )
 CALLS = (
-    "calls: those that were judged, plain and streamed. right: the answer came, or an error where that is right; told: of "
-    "those, the ones in which the caller was told of an error"
+    "calls: judged calls, plain and streamed. right: calls with the whole answer, or with an error where that is right. "
+    "told: right calls with an error"
 )
 LEFT_OUT = (
-    "instructor is not here: its calls want an object of the caller's schema, which these answers are not. The session of "
-    "mishaps, which `check` plays as well, is not a part of this page."
+    "instructor is not listed: its calls need an object of the caller's schema, which these answers do not contain. This page "
+    "does not include the session of mishaps, which `check` also plays."
 )
 # The minimum share of correct calls for each color of a badge.
 COLORS = [(0.98, "#2da44e"), (0.94, "#6c9a1f"), (0.90, "#b08800"), (0.85, "#c96a1b"), (0.0, "#c0392b")]
@@ -60,7 +59,7 @@ class Cell:
     def happened(self):
         """What the caller saw, without parts that differ between runs."""
         if self.kind == "HANG":
-            what = ["it had not ended when it was cut"]
+            what = ["the call did not end before its timeout"]
         elif self.kind == "CRASH":
             what = [code(one_line(self.data["why"].partition(": ")[2] or self.data["why"], 160))]
         elif self.kind == "finding":
@@ -98,7 +97,7 @@ class Entry:
         self.client = client
         self.calls = client["calls"]
         if "timeout" in client:
-            self.calls += f"; a call is cut after {client['timeout'].removesuffix('s')} s"
+            self.calls += f"; timeout {client['timeout'].removesuffix('s')} s"
         self.version = report["client"]["version"]
         self.runtime = report["runtime"]
         self.date = report["date"]
@@ -123,7 +122,7 @@ class Entry:
         found = collections.defaultdict(list)
         for cell in self.cells.values():
             if not cell.judged:
-                found[cell.data["why"].partition(": --")[0]].append(cell)
+                found[cell.data["why"].partition(" (--")[0]].append(cell)
         return found
 
 
@@ -250,9 +249,9 @@ def markdown(board):
     lines = [
         "# The scoreboard",
         "",
-        "What the callers of clients get when a gateway behaves as each scenario of [the catalogue](catalogue.md) does: what "
-        "[`mock-gateway check`](check.md) says of each, on one page, [also as HTML](scoreboard.html). "
-        "`tests/scoreboard/scoreboard.sh` installs the clients from their registries, runs them, and writes both.",
+        "How real clients handle each scenario of [the catalogue](catalogue.md): the results of "
+        "[`mock-gateway check`](check.md) on one page, [also as HTML](scoreboard.html). "
+        "`tests/scoreboard/scoreboard.sh` installs the clients from their registries, runs them, and writes both pages.",
         "",
         f"{board.ran()} {SETTINGS}",
         "",
@@ -281,10 +280,10 @@ def markdown(board):
     lines += [""] + paragraphs(board)
     lines += [
         "",
-        "## What is not right",
+        "## Failures",
         "",
-        f"A cell has the call in one piece before the one that is streamed, and leads to what happened. `{NOTHING}` is right, or "
-        "not asked; in an empty cell that goes for both.",
+        f"A cell shows the plain call, then the streamed call, and links to the details. `{NOTHING}` means right, or not "
+        "judged. In an empty cell this applies to both calls.",
         "",
         *table(
             ["scenario", *(one.title for one in board.entries)],
@@ -294,7 +293,7 @@ def markdown(board):
             ],
         ),
         "",
-        f"All clients are right in {', '.join(f'`{name}`' for name in board.good_scenarios())}.",
+        f"All clients pass {', '.join(f'`{name}`' for name in board.good_scenarios())}.",
         "",
         "## What happened, and why it matters",
     ]
@@ -310,7 +309,7 @@ def paragraphs(board):
     if board.missing:
         said.append(f"Not run: {', '.join(board.missing)}.")
     for (reason, cells), titles in board.skipped().items():
-        said.append(f"Not judged of {', '.join(titles)}, since {reason}: {cells}.")
+        said.append(f"Not judged for {', '.join(titles)}: {cells}, because {reason}.")
     return [" ".join([*said, LEFT_OUT])]
 
 
@@ -372,7 +371,7 @@ def html(board):
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>mock_gateway: the scoreboard</title><style>{STYLE}</style></head><body>",
         "<h1>The scoreboard</h1>",
-        "<p>What the callers of clients get when a gateway behaves as each scenario of mock_gateway's catalogue does. "
+        "<p>How real clients handle each scenario of mock_gateway's catalogue. "
         f"{escaping.escape(board.ran())} {unlinked(SETTINGS)}</p>",
         '<div class="scroll"><table><thead><tr><th>client<th>version<th>calls<th>right<th>told',
         *(f"<th>{kind}" for kind in KINDS),
@@ -386,8 +385,8 @@ def html(board):
     out += [f"<li>{kind}, {LETTERS[kind]}: {escaping.escape(MEANING[kind])}" for kind in KINDS]
     out.append("</ul>")
     out += [f"<p>{rich(text)}</p>" for text in paragraphs(board)]
-    out.append("<h2>What is not right</h2><p>A cell has the call in one piece before the one that is streamed, and leads to "
-               f"what happened. {NOTHING} is right, or not asked.</p>")
+    out.append("<h2>Failures</h2><p>A cell shows the plain call, then the streamed call, and links to the details. "
+               f"{NOTHING} means right, or not judged.</p>")
     out.append('<div class="scroll"><table class="matrix"><thead><tr><th>scenario')
     out += [f"<th>{escaping.escape(one.title)}" for one in board.entries]
     out.append("</thead><tbody>")
@@ -399,7 +398,7 @@ def html(board):
             row_.append(f'<td><a class="bad" href="#{name}">{text}</a>' if text else "<td>")
         out.append("".join(row_))
     good = ", ".join(f"<code>{name}</code>" for name in board.good_scenarios())
-    out.append(f"</tbody></table></div><p>All clients are right in {good}.</p><h2>What happened, and why it matters</h2>")
+    out.append(f"</tbody></table></div><p>All clients pass {good}.</p><h2>What happened, and why it matters</h2>")
     for scenario in board.bad_scenarios():
         out.append(f'<section id="{scenario["name"]}"><h3>{scenario["name"]}</h3><p>{rich(sentence(story(scenario)))}</p><ul>')
         for kind, found in grouped(board, scenario):
