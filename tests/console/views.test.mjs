@@ -24,7 +24,7 @@ test('the journal shows what answered each request, and why', async () => {
   const row = (id) => tab.page.$eval(`tr[data-id="${id}"]`, (element) => element.textContent);
   assert.match(await row(seen.greeted), /POST \/v1\/chat\/completions.*Hello.*200.*stub.*greeting/);
   assert.match(await row(seen.unmatched), /wether in Paris\?.*422.*unmatched.*closest: weather question, 2 of 3/);
-  assert.match(await row(seen.forbidden), /old billing.*403.*rejected.*unauthorized/);
+  assert.match(await row(seen.forbidden), /old billing.*403.*rejected.*the key is disabled/);
   assert.match(await row(seen.broken), /broken by fault/);
   assert.doesNotMatch(await row(seen.greeted), /completed/, 'only an outcome that says something');
   await until('the client has left', async () => (await row(seen.left)).includes('client left'));
