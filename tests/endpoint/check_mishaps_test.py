@@ -314,7 +314,7 @@ class FailingDrivers(Sessions):
 
     TURNS = {"use_key": ["rotated-key"], "cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"]}
     # For each session: the code with which the driver fails at a job, the kind of failure, and words of the message.
-    CASES = [{"use_key": ("os.abort()", "crash", "signal 6"), "cancel": ("time.sleep(1000)", "hang", "after 3s"),
+    CASES = [{"use_key": ("os.abort()", "crash", "signal 6"), "cancel": ("time.sleep(1000)", "hang", "within 3s"),
               "abandon": ("say(job, {})", "crash", "text is missing")},
              {"use_key": ("say(job, {'error': 'no keys here'})", "crash", "no keys here"), "cancel": ("sys.exit(7)", "crash", "7"),
               "abandon": ("say(job, {'text': 'Hello.'})", "wrong", "Hello.")}]
@@ -324,7 +324,7 @@ class FailingDrivers(Sessions):
                   {"use_key": ("say(job, {'error': True})", "crash", "an error of use_key: true"),
                    "cancel": ("say(job, {'error': 'cannot stop'})", "crash", "text is missing")},
                   {"use_key": ("say({'id': 4711}, {})", "crash", "4711")},
-                  {"use_key": ("time.sleep(1000)", "hang", "after 3s")}]
+                  {"use_key": ("time.sleep(1000)", "hang", "within 3s")}]
 
     def lines_of(self, case):
         lines = [f"{name} streamed {kind}" for job, (_, kind, _) in case.items() for name in self.TURNS[job]]
