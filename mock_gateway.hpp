@@ -2052,7 +2052,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  Reply delivered() const;
+  Reply reply_to_deliver() const;
 
   int status_ = 200;
   detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null
@@ -5362,7 +5362,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 void require_header_field(const std::string& name, const std::string& value);
 /// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
-/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
+/// Returns `number`, or throws GatewayError for 0. The error names the `function` and says `what` is counted.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
 [[noreturn]] void refuse_moved_from(const char* type);
 
@@ -6455,7 +6455,7 @@ namespace completions {
 /// Random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
-/// `,"name":`, or without the comma at the start of an object.
+/// Appends `,"name":`. Omits the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);
 void append_string(std::string& out, std::string_view name, std::string_view value);
 template <class Integer>
@@ -6469,13 +6469,13 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
-/// `{"id","type","function"}` of a tool call, from the id on.
+/// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
+/// Appends the `logprobs` of tokens `first` to `last` - 1. The numbers of refusal tokens follow those of text tokens.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
 bool has_logprobs_key(const Completion& completion);
-/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
+/// Parses JSON that these functions wrote. Has no depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions
@@ -7606,7 +7606,7 @@ class EventFraming {
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. Announces a chunk size that is `missing` bytes too large.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
   std::string_view terminator();
 
@@ -8108,7 +8108,7 @@ class Delivery {
   void end(Result result);
   void break_off();
   /// Notes the end of a wait for the client, a gate or a script.
-  void note_unhindered();
+  void note_external_wait_end();
   /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
@@ -8118,8 +8118,8 @@ class Delivery {
   void send_events();
   bool take_event();
   TimePoint due();
-  std::string due_event() const;
-  void send_simply();
+  std::string event_name() const;
+  void send_on_fast_path();
   void send_event(const StreamEvent& event, bool is_last);
   void note_copy(const StreamEvent& event, bool ends_unfinished);
   void end_body();
@@ -8175,7 +8175,7 @@ class Delivery {
   Timeline& timeline_;
   TimePoint start_;
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
-  TimePoint unhindered_since_;
+  TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
@@ -8199,7 +8199,7 @@ class Delivery {
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // no fault, log or special dialect affects events
+  bool on_fast_path_ = false;    // no fault, log or special dialect affects events
   bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
@@ -13827,20 +13827,20 @@ MOCK_GATEWAY_INLINE HttpReply HttpReply::add_header(std::string name, std::strin
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply HttpReply::delivered() const {
+MOCK_GATEWAY_INLINE Reply HttpReply::reply_to_deliver() const {
   if (delivery_) return *delivery_;
   return failure_ ? Reply(*failure_) : raw_reply(status_, *body_, content_type_);
 }
 
 MOCK_GATEWAY_INLINE HttpReply HttpReply::fault(Trigger trigger, Effect effect) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().fault(std::move(trigger), std::move(effect)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().fault(std::move(trigger), std::move(effect)));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE HttpReply HttpReply::first_token_after(Timing delay) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().first_token_after(std::move(delay)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().first_token_after(std::move(delay)));
   return changed;
 }
 
@@ -13850,7 +13850,7 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
 
-// Pace, distributions, chunking: settings and limits (30 days). When a token is sent: `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits. `src/delivery/pace_schedule.cpp` computes the time of each token.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -13858,7 +13858,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Below this, a double represents every nanosecond exactly.
+/// The longest time, 30 days in nanoseconds. A double still represents every nanosecond up to it.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;
@@ -14048,7 +14048,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
+// The profiles of vendors: the names, sent keys and accepted fields of each, and the fields that only OpenAI documents.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21549,7 +21549,7 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// Returns the offset after the first byte of the first multibyte character; 0 without one.
+/// Returns the offset after the first byte of the first multibyte character, or 0 if all characters are ASCII.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -21568,7 +21568,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
-      unhindered_since_(timeline.now()),
+      external_wait_ended_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
       reached_holds_(plan.holds.size()),
@@ -21606,15 +21606,15 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
   while (!result_) {
     Outlet::WaitState state = writes_.hand_over();
     if (state == Outlet::WaitState::done) {
-      note_unhindered();
+      note_external_wait_end();
       state = advance_one_step();
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // frees memory, because thousands may wait
+      if (writes_.shrink() && on_fast_path_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
-    note_unhindered();
+    note_external_wait_end();
     if (state == Outlet::WaitState::given_up) break_off();
   }
   return result_;
@@ -21703,7 +21703,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between: send_body(step.bytes, 0); return add({Kind::between_sent});
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
-      if (simply_) return send_simply();
+      if (on_fast_path_) return send_on_fast_path();
       if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
@@ -21815,8 +21815,8 @@ MOCK_GATEWAY_INLINE void Delivery::break_off() {
   if (steps_.empty()) end(Result::broken_off);  // otherwise the client left as scripted
 }
 
-MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
-  if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
+MOCK_GATEWAY_INLINE void Delivery::note_external_wait_end() {
+  if (std::exchange(is_held_up_, false)) external_wait_ended_ = timeline_.now();
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::waits_for_moment() const {
@@ -21839,8 +21839,8 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
-  simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // The source's last event is then sent without its blank line, so it must be known in advance.
+  on_fast_path_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
+  // Without `[DONE]`, the source's last event is the one without a blank line. Looking ahead finds it.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -21854,9 +21854,9 @@ MOCK_GATEWAY_INLINE void Delivery::send_events() {
     if (event_.token) ++tokens_;
     const TimePoint due = this->due();
     const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
-    if (simply_ && !waits && plan_.holds.empty()) {
+    if (on_fast_path_ && !waits && plan_.holds.empty()) {
       if (due != start_) note_lateness(due);
-      send_simply();
+      send_on_fast_path();
       continue;
     }
     add_holds(HoldPoint::Kind::event, events_);
@@ -21880,11 +21880,11 @@ MOCK_GATEWAY_INLINE TimePoint Delivery::due() {
   return due;
 }
 
-MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
+MOCK_GATEWAY_INLINE std::string Delivery::event_name() const {
   return event_.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_simply() {
+MOCK_GATEWAY_INLINE void Delivery::send_on_fast_path() {
   if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write, so flush before and after
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
@@ -21938,7 +21938,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
+    // A truncated HTTP chunk still announces its full size. A stall at the same byte does not change that.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
@@ -22152,7 +22152,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -22224,8 +22224,8 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_gate(Step& step) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
-  unhindered_since_ = std::max(unhindered_since_, moment);
-  progress_.note_lateness(timeline_.lateness(unhindered_since_));
+  external_wait_ended_ = std::max(external_wait_ended_, moment);
+  progress_.note_lateness(timeline_.lateness(external_wait_ended_));
 }
 
 MOCK_GATEWAY_INLINE void Delivery::guard_expired() {

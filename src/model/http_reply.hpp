@@ -75,7 +75,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  Reply delivered() const;
+  Reply reply_to_deliver() const;
 
   int status_ = 200;
   detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null
