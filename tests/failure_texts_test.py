@@ -37,7 +37,7 @@ fails_on_purpose.cpp:LINE: MESSAGE: exchange 1 was answered with 429 rate_limit_
 
 ===============================================================================
 fails_on_purpose.cpp:LINE:
-TEST CASE:  an agent that takes what was cut short for an answer
+TEST CASE:  an agent that accepts a truncated answer
 
 fails_on_purpose.cpp:LINE: ERROR: CHECK_THROWS_AS( agent.run("The weather?"), AgentError ) did NOT throw at all!
 
@@ -66,7 +66,7 @@ def main():
             sys.exit(f"{page} shows no failure")
         for text in shown:
             if without_lines(text) not in told:
-                sys.exit(f"{page} shows what no test says:\n{text}\n--- actual\n{told}")
+                sys.exit(f"{page} shows a text that the tests do not print:\n{text}\n--- actual\n{told}")
     if run.returncode == 0:
         sys.exit("the tests that fail on purpose did not fail")
 

@@ -40,7 +40,7 @@ TEST_CASE("a client that does not wait") {
   CHECK(gateway.review());
 }
 
-TEST_CASE("an agent that takes what was cut short for an answer") {
+TEST_CASE("an agent that accepts a truncated answer") {
   Gateway gateway;
   Agent agent{gateway.base_url(), gateway.api_key()};
   gateway.chat().reply(text("It is 21 degrees and").finish_reason("length"));
