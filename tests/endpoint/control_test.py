@@ -865,7 +865,7 @@ class Failing(Api):
             gateway.put("/script", {"mock_gateway": 1})
             self.assertEqual(answer(), "changed")
             gateway.write_script({})
-            eventually(self, lambda: gateway.request("GET", "/v1/shared")[0] == 404, "the removed operation of the file is still served")
+            eventually(self, lambda: gateway.request("GET", "/v1/shared")[0] == 404, "the removed operation is still served")
 
     def test_a_closed_port_is_opened_again(self):
         with Program() as gateway:
@@ -988,8 +988,8 @@ class Stop(Api):
                 used = seconds(gateway)
                 end(gateway)
                 self.assertEqual(gateway.end(), 0)
-                # Finishing all searches would take more than seven times the CPU time of one search. The limit is half of
-                # all, because each search may finish its current body and parallel threads take more CPU time.
+                # Finishing all searches would take more than seven times the CPU time of one search. The limit is
+                # half of that, because a search may finish its current body, and parallel threads cost CPU time.
                 self.assertLess(of_children() - before - used, cost * searches / 2, f"one search takes {cost:.2f} s")
 
 
