@@ -391,7 +391,7 @@ class Gateway {
 
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
-  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// without braces takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
   /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
@@ -1419,8 +1419,8 @@ class InstantClock : public Clock {
   InstantClock();
 };
 
-/// Time that only the test moves.
-/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// A clock that only the test advances.
+/// A wait ends after at most `guard` of real time, even if the test does not advance. So a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
 /// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
@@ -1809,8 +1809,8 @@ Chunking by_bytes(std::size_t count);
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
-/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// The timing of a reply's tokens and their division into deltas. Times are on the gateway's clock and count from the
+/// complete request. A value; each setter returns a changed copy. Default: Options::pace, else at once, token by token.
 /// Deadlines are absolute, so that delays do not add up.
 ///
 /// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.
@@ -1908,8 +1908,8 @@ class SseDialect {
   /// Sets the data of an extra event after `[DONE]`. Default: empty, no event. Needs `done` and the final blank line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
-  /// Sets whether the body stays unterminated and the connection open after the last event, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed. Default: false.
+  /// Sets whether the connection stays open and the body unterminated after the last event. The wait ends when the
+  /// client leaves, the gateway stops or Options::stall_guard has passed. Default: false.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
   /// Sets the trailer fields after the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f". Default:
@@ -2144,8 +2144,8 @@ ConnectionFault unsolicited_continue();
 ConnectionFault early_hints(const wire::Headers& headers);
 /// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
-/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// Reads `bytes` of the request's body after each `gap` on the gateway's clock. Uses the smallest receive buffer that
+/// the system allows. This slows the sender of a large body; the sender of a small body waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.
@@ -2187,8 +2187,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason. For
+    /// example, the reply does not fit the request, or a tokenizer's tokens do not add up to the text.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -2232,8 +2232,8 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
-/// end of a stall, otherwise at the next write.
+/// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
+/// notices this at once. Otherwise it notices this at the next write.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -2516,7 +2516,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 struct StubReference {
   /// The number of the stub within the gateway, from 1; 0: no stub.
   std::uint64_t id = 0;
-  /// Its given name; empty without one.
+  /// Its given name; empty for an unnamed stub.
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
@@ -2581,7 +2581,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 without one.
+  /// The stub concerned; id 0 if the problem concerns no stub.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -2621,10 +2621,10 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
-  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
-  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
-  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
+  /// with a fault have a line each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer.
+  /// Unusual are several choices, an unusual dialect, and a finish_reason other than stop and tool_calls. Stubs that
+  /// were never called or always hidden are named, except the catalogue's. Exchanges that wait as scripted have a line
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
@@ -2761,17 +2761,17 @@ class ReportedProblems;
 /// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
-/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///   has retried it.
+/// - The earlier one was answered completely with status 400 or above before this one arrived.
+/// - No other request has retried the earlier one.
 /// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. A
-/// request within 100 ms of a failure counts as another call if the client does not number tries and sends the same
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each.
+/// Without numbered tries, a request within 100 ms of a failure counts as another call if the client sends the same
 /// request in parallel. Parallel means two under way at once, or another within 100 ms of a success.
 ///
-/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// A request directly after an equal one is also judged if it is alone and its number or key says that it is no retry.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
 /// Idempotency-Key marks it as a new call, the finding is `asked_again_early`. Otherwise it is the same as for a retry.
 /// A request is not alone if two requests of its series were under way at once. A series has equal requests that
@@ -2959,7 +2959,7 @@ class KeyOptions {
 
   /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
   /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
+  /// fewer than 16 characters may be a word (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2975,8 +2975,8 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets the group of the key. The requests and tokens of all keys in a group are added up, and each key compares the
-  /// total with its own limits. Default: each key counts alone.
+  /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
+  /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -3120,8 +3120,8 @@ class Options {
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
-  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
+  /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
   /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
@@ -3130,8 +3130,8 @@ class Options {
   /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
-  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
-  /// the page read it, and `browser_request` is no finding. An origin is scheme and host, optionally a port, and
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the fields that let
+  /// the page read it. `browser_request` is no finding. An origin is scheme and host, optionally a port, and
   /// nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
@@ -3143,8 +3143,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
-  /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
+  /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
+  /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
   /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
@@ -3193,8 +3193,8 @@ class Options {
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
   /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
-  /// SseDialect::open_after_done, which otherwise only the client ends. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. Positive;
+  /// SseDialect::open_after_done. Without the guard, only the client ends them, so a client without a timeout and its
+  /// test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports it. Positive;
   /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
@@ -3211,8 +3211,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
-  /// before its client can notice. Its exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection. The connection's
+  /// thread calls it before the client can notice the fault. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3953,8 +3953,8 @@ class Scenario {
   /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
-  /// itself tells of that: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty if the answer has no reason, or is incomplete and the
+  /// reason does not say so, as "content_filter" does.
   const std::string& finish_reason() const;
   /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
   /// none. Empty for an incomplete answer.
@@ -5533,7 +5533,7 @@ struct EffectForm {
   const char* key;
   EffectArgument argument;
   const char* help;
-  /// The end of the error about a wrong argument: the alternative without one.
+  /// The end of the error about a wrong argument. Names the alternative that takes no argument.
   const char* instead = "";
 };
 
@@ -6104,8 +6104,8 @@ class KeyStore {
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
-  /// smaller than the request, otherwise the one with the longer remaining time.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
+  /// request could never meet, or else the limit with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
   void settle(TakenTokens& taken, std::size_t tokens);
@@ -6156,7 +6156,7 @@ class KeyStore {
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, found by secret, otherwise by name; null without one.
+  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -6342,12 +6342,12 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
-  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
+  /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
-  /// The number of tokens of split(); usually without splitting.
+  /// Returns the number of tokens that split() would return, usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
+  /// Counts the tokens of each message's text, name and tool calls, the tokens of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
@@ -6598,7 +6598,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null without one, or if it constrains nothing.
+/// Returns the format that a schema requires, or null if it requires no format or one without constraints.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.
@@ -7373,7 +7373,7 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.
 class HidingStubs {
  public:
@@ -8923,7 +8923,7 @@ class TurnedAway {
   bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
-  /// Closes one answered connection. Returns false without one.
+  /// Closes one answered connection. Returns false if none has been answered.
   bool close_answered();
   /// Answers the connections without an answer, then closes all.
   void close_all();
@@ -9173,7 +9173,7 @@ class Reactor final : private Handoff {
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null if there is no such session.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
@@ -9305,7 +9305,7 @@ struct Leaks {
   bool in_body = false;
   /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 if the request has no credential.
   std::uint64_t presented = 0;
 };
 
@@ -9345,7 +9345,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
+  std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
   /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
   std::uint64_t changes = 0;
@@ -9499,9 +9499,9 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
-/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
-/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// Masks secrets in a request as `sk-***` or `***`: the gateway's keys in any state, the request's credential even if
+/// it is no key, and values that look like keys, such as `sk-…`. Covers target, header values, body and raw bytes, also
+/// with escapes. Also covers base64, except for values that only look like keys. Credential fields
 /// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
 /// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
@@ -10754,7 +10754,7 @@ struct ScriptTable {
   /// A table of further allowed keys, which another reader applies; null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of the key in this table or `beside`; null without one.
+  /// Returns the row of the key in this table or `beside`, or null for an unknown key.
   const ScriptRow* find(const std::string& key) const;
   /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
@@ -10854,7 +10854,7 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
+/// Returns the key of `keys` that the object has, or null if it has none. Throws ScriptMistake if it has several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
@@ -11005,8 +11005,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
-/// another meaning there.
+/// Throws ScriptMistake if an object that has no failure has a setter of failures. `content_type` tells whether that
+/// key has another meaning in the object.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
@@ -16836,8 +16836,8 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
-  // character with the preceding byte.
+  // Base64 encodes three bytes as four characters of 6 bits. If the secret begins at the second or third byte, 4 or 2
+  // of its bits share a character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -32217,8 +32217,8 @@ MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
 /// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // The stream begins with a bit for a window of 64 KiB. A block has one bit (not the last), two bits (the length has
-  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. A block has one bit "not the last", two bits "16-bit length",
+  // the length minus one, one bit "uncompressed", and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {

@@ -37,7 +37,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null without one, or if it constrains nothing.
+/// Returns the format that a schema requires, or null if it requires no format or one without constraints.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.

@@ -67,12 +67,12 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
-  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
+  /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
-  /// The number of tokens of split(); usually without splitting.
+  /// Returns the number of tokens that split() would return, usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
+  /// Counts the tokens of each message's text, name and tool calls, the tokens of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:

@@ -48,8 +48,8 @@ class InstantClock : public Clock {
   InstantClock();
 };
 
-/// Time that only the test moves.
-/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// A clock that only the test advances.
+/// A wait ends after at most `guard` of real time, even if the test does not advance. So a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
 /// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {

@@ -97,7 +97,7 @@ struct ScriptTable {
   /// A table of further allowed keys, which another reader applies; null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of the key in this table or `beside`; null without one.
+  /// Returns the row of the key in this table or `beside`, or null for an unknown key.
   const ScriptRow* find(const std::string& key) const;
   /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
@@ -197,7 +197,7 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
+/// Returns the key of `keys` that the object has, or null if it has none. Throws ScriptMistake if it has several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);

@@ -150,8 +150,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
-/// another meaning there.
+/// Throws ScriptMistake if an object that has no failure has a setter of failures. `content_type` tells whether that
+/// key has another meaning in the object.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);

@@ -43,8 +43,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason. For
+    /// example, the reply does not fit the request, or a tokenizer's tokens do not add up to the text.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -88,8 +88,8 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
-/// end of a stall, otherwise at the next write.
+/// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
+/// notices this at once. Otherwise it notices this at the next write.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.

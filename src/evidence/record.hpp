@@ -59,7 +59,7 @@ struct Leaks {
   bool in_body = false;
   /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 if the request has no credential.
   std::uint64_t presented = 0;
 };
 
@@ -99,7 +99,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
+  std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
   /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
   std::uint64_t changes = 0;
@@ -253,9 +253,9 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
-/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
-/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// Masks secrets in a request as `sk-***` or `***`: the gateway's keys in any state, the request's credential even if
+/// it is no key, and values that look like keys, such as `sk-…`. Covers target, header values, body and raw bytes, also
+/// with escapes. Also covers base64, except for values that only look like keys. Credential fields
 /// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
 /// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,

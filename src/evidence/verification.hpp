@@ -43,7 +43,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 without one.
+  /// The stub concerned; id 0 if the problem concerns no stub.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -83,10 +83,10 @@ class [[nodiscard]] Verification {
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
-  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
-  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
-  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
+  /// with a fault have a line each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer.
+  /// Unusual are several choices, an unusual dialect, and a finish_reason other than stop and tool_calls. Stubs that
+  /// were never called or always hidden are named, except the catalogue's. Exchanges that wait as scripted have a line
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;

@@ -123,7 +123,7 @@ class Gateway {
 
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
-  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// without braces takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
   /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not

@@ -82,7 +82,7 @@ class Reactor final : private Handoff {
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null if there is no such session.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);

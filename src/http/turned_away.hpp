@@ -27,7 +27,7 @@ class TurnedAway {
   bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
-  /// Closes one answered connection. Returns false without one.
+  /// Closes one answered connection. Returns false if none has been answered.
   bool close_answered();
   /// Answers the connections without an answer, then closes all.
   void close_all();

@@ -85,8 +85,8 @@ ConnectionFault unsolicited_continue();
 ConnectionFault early_hints(const wire::Headers& headers);
 /// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
-/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// Reads `bytes` of the request's body after each `gap` on the gateway's clock. Uses the smallest receive buffer that
+/// the system allows. This slows the sender of a large body; the sender of a small body waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.

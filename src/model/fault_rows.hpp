@@ -92,7 +92,7 @@ struct EffectForm {
   const char* key;
   EffectArgument argument;
   const char* help;
-  /// The end of the error about a wrong argument: the alternative without one.
+  /// The end of the error about a wrong argument. Names the alternative that takes no argument.
   const char* instead = "";
 };
 

@@ -127,8 +127,8 @@ Chunking by_bytes(std::size_t count);
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
-/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// The timing of a reply's tokens and their division into deltas. Times are on the gateway's clock and count from the
+/// complete request. A value; each setter returns a changed copy. Default: Options::pace, else at once, token by token.
 /// Deadlines are absolute, so that delays do not add up.
 ///
 /// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.

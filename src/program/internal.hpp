@@ -184,7 +184,7 @@ bool is_chat(const Exchange& exchange);
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 /// Returns why the documented rules refused the request; empty if they did not.
 std::string refusal_of(const Exchange& exchange);
-/// Returns the code of the answer's error body; empty without one.
+/// Returns the code in the answer's error body, or an empty string if there is no code.
 std::string error_code_of(const Exchange& exchange);
 /// Returns the number of bytes that the exchange takes in the journal, without its answer.
 std::size_t weight_of(const Exchange& exchange);
