@@ -263,12 +263,12 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 // ---- core/implementation.hpp ----------------------------------------------------------------------------------------
 
-// The symbol that names a missing implementation; defined in `reporter.cpp`.
+// The symbol whose name tells the user how to add a missing implementation. `reporter.cpp` defines it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
+/// If undefined, the linker prints this name, which says what to do. The name's hash puts it early in mold's list.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -6230,7 +6230,7 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
-// The events of a stream, and those of `chunks()`.
+// The events of a stream: the type of an event, the interface of event sources, and the source for `chunks()`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -7781,7 +7781,7 @@ struct DeliveryProgress {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
-// Waits other than clock and gates; the time between two split writes.
+// Waits for other things than a clock or a gate, such as the pause between two split writes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -9148,7 +9148,7 @@ class Reactor final : private Handoff {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
+    /// Bits: `owned` by one thread; `ready` or `woken` since the owner looked; `hung_up` by the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point recheck_at{};
@@ -11308,8 +11308,8 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
-// the header.
+// The real, instant and manual clocks, and the texts of waits ("timed out: …"). The header has the defaults of the
+// manual clock's guard and start.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -12730,8 +12730,8 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
-// the symbol whose absence makes the linker report a missing implementation.
+// Passes reports of destroyed gateways and notes on failed tests to the test framework. Prints positions in tests.
+// Defines the symbol whose absence makes the linker report a missing implementation.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -12828,7 +12828,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
+// Text functions: UTF-8, truncation with "…", escaping (`is_disruptive`), numbers as text, edit distance, %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -15246,7 +15246,7 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- request/chat_fields.cpp ----------------------------------------------------------------------------------------
 
-// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The 400 about a field: its text "expected …, got …" and its error codes (`invalid_type`, `value_below_minimum`, …).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -25593,8 +25593,8 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
-// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
-// about chaos; which requests count as refused.
+// The diagnosis of an unmatched request: the three closest stubs, with ✔ and ✘ lines. The first lines of problems, the
+// line about chaos, and which requests count as refused.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace diagnoses {
@@ -26179,7 +26179,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
 
-// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
+// The functions of `Exchange`: `summary()` (the log line), `as_curl()`, `chat()`, `raw()`, and its faults and chaos.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -26465,7 +26465,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 
 // ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
 
-// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations. Which of them are reported only
 // once.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -27176,7 +27176,7 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
-// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
+// The notes about exchanges, connections and waits ("broke off … as scripted"), and the maximum numbers of notes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace notes {
@@ -27976,8 +27976,8 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
-// Retries: which requests count as retries, and how they may differ; which are too early or useless; tolerances; texts
-// of findings.
+// Findings about retries: which requests count as retries, how they may differ, which are too early or useless, and
+// the tolerances.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace retries {
@@ -28933,8 +28933,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/answer_headers.cpp ---------------------------------------------------------------------------------------
 
-// Header fields of every answer: for allowed origins of browsers (CORS), with the answer to a preflight; of profiles:
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
+// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29077,8 +29077,8 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::recheck_in() {
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
-// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
-// test for a reply.
+// The order of the checks of chat requests. 422 `no_stub_matched` and `never_expected` with their headers. Requests
+// whose reply the test supplies.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29390,7 +29390,7 @@ MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
-// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
+// Serves the requests of a connection one after the other, with connection faults and 503 `connection_limit`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29551,8 +29551,8 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
-// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
-// models were created.
+// The state that a gateway's answers depend on: what `reset()` clears, which changes by the test end a series of
+// retries, and when models were created.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30118,8 +30118,8 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
-// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
-// finish reasons.
+// Turns a reply into an answer: `id` and `created` (`context_of`), pace, early hints, added chaos, and unusual parts
+// for notes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_answer {
@@ -30149,7 +30149,7 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
+/// Describes unusual parts (several choices, several tool calls, "finish_reason length was sent"), or returns "".
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -30333,8 +30333,8 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body;
-// faults, holds and places that were not reached; waits ended by guards.
+// Runs one exchange from record to report: `Date`, `Connection`, chunks or Content-Length, answers without a body.
+// Reports faults, holds and places that were not reached, and waits that a guard ended.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
@@ -30681,7 +30681,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
 
 // ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
 
-// The served models, and the listed ones if any model is served.
+// The models that requests may name, and the models listed if every model is served.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_models {
@@ -33904,7 +33904,7 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// The script keys of `scenario`; errors in a folder of scenarios; when a scenario from a file affected an exchange.
+// The script keys of `scenario`; errors in a folder of scenarios; whether a file's scenario affected an exchange.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -35617,7 +35617,7 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
+// Reads scripts by tables of keys: unknown and missing keys, remarks (`x-…`), lines of problems, at most 20 problems.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -36381,7 +36381,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks and holds, and which of these keys exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {

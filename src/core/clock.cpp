@@ -1,5 +1,5 @@
-// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
-// the header.
+// The real, instant and manual clocks, and the texts of waits ("timed out: …"). The header has the defaults of the
+// manual clock's guard and start.
 
 #include "clock.hpp"
 

@@ -1,5 +1,5 @@
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
-// the symbol whose absence makes the linker report a missing implementation.
+// Passes reports of destroyed gateways and notes on failed tests to the test framework. Prints positions in tests.
+// Defines the symbol whose absence makes the linker report a missing implementation.
 
 #include "reporter.hpp"
 

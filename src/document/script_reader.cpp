@@ -1,4 +1,4 @@
-// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
+// Reads scripts by tables of keys: unknown and missing keys, remarks (`x-…`), lines of problems, at most 20 problems.
 
 #include "script_reader.hpp"
 

@@ -1,4 +1,4 @@
-// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks and holds, and which of these keys exclude each other.
 
 #include <iterator>  // begin, end, size
 #include <set>

@@ -57,7 +57,7 @@ class Reactor final : private Handoff {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
+    /// Bits: `owned` by one thread; `ready` or `woken` since the owner looked; `hung_up` by the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point recheck_at{};
