@@ -136,7 +136,7 @@ class Refusals(Gate):
         same = self.bearer(Host="gateway.internal:9999", Origin="http://gateway.internal:9999")
         self.assertEqual(self.answer("GET", "/control/v1", same)[0], 200)
 
-    def test_paths_are_compared_completely_and_unnormalized(self):
+    def test_a_path_must_match_exactly_without_normalization(self):
         port = self.gateway.control.port
         inside = ["/control", "/control/", "/control/v1/", "/control/v1//stubs", "/control//v1/stubs",
                   "/control/v1/../v1/stubs", "/control/v1/./stubs", "/control/v1/%73tubs", "/control/%76%31",
@@ -166,7 +166,7 @@ class Refusals(Gate):
                 self.assertEqual(self.answer("GET", other + path, self.bearer())[:2], (421, "wrong_host"), other)
         self.assertEqual(self.answer("GET", "http:///control/v1", self.bearer())[0], 400)
 
-    def test_methods(self):
+    def test_other_methods_get_405_with_allow_but_only_after_the_token_check(self):
         for headers, status in (({}, 401), (self.bearer(), 405)):
             for method in ("OPTIONS", "HEAD", "TRACE", "PATCH", "get", "PROPFIND"):
                 got, _, received = self.answer(method, "/control/v1", headers)
@@ -179,7 +179,7 @@ class Refusals(Gate):
         preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "PUT"}
         self.assertEqual(self.answer("OPTIONS", "/control/v1/script", preflight)[:2], (403, "foreign_origin"))
 
-    def test_queries(self):
+    def test_invalid_and_repeated_query_parameters_are_refused(self):
         cases = [("?", 200), ("?scope=x", 404), ("?scop=x", 400), ("?scope=a&scope=a", 400), ("?scope=%zz", 400),
                  ("?scope=%ff", 400), ("?&", 200)]
         for query, status in cases:
