@@ -1,5 +1,5 @@
-// Fuzzes the bytes on a connection. For any bytes, the gateway must answer in HTTP or close the connection, record its
-// response, hide its key, and keep serving others.
+// Fuzzes the bytes on a connection. For any bytes, the gateway must answer in HTTP or close the connection. It must
+// record its response, hide its key, and keep serving other clients.
 
 #include <cstddef>
 #include <cstdint>

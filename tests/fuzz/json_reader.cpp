@@ -1,4 +1,4 @@
-// Fuzzes the JSON reader. It must accept the same texts as nlohmann's parser with the same result, and the recorded
+// Fuzzes the JSON reader. It must accept the same texts as nlohmann's parser, with the same result. The recorded
 // place of each value must contain that value's text. If an input starts with "c", comments are allowed in the text
 // after it.
 

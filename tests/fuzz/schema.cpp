@@ -1,6 +1,6 @@
 // Fuzzes JSON Schemas. An unsupported schema must be rejected with a reason. For any other schema, the library must
-// always generate the same instance, its own checker must accept it, and the gateway must send one. Each step has a
-// time limit.
+// generate the same instance each time. Its checker must accept the instance, and the gateway must send an instance.
+// Each step has a time limit.
 
 #include <chrono>
 #include <cstddef>

@@ -184,8 +184,8 @@ class Client {
   bool is_open_ = true;
 };
 
-/// Reads the reply as the plan says, opens the gate, and advances the clock from wait to wait until both sides have
-/// ended. Returns false on a timeout.
+/// Reads the reply as the plan says and opens the gate. Advances the clock from wait to wait until the exchange and the
+/// client have ended. Returns false on a timeout.
 bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoing& outgoing, Client& client,
            Transcript& told) {
   const std::size_t step = load.reads == Reads::at_once ? std::size_t{1} << 20 : 500 + load.draw.below(12'000);
