@@ -359,14 +359,14 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only its own.
+  /// Ends all forced failures, including queued ones. With a scope, ends only the failures forced for this scope.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
-  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
-  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
-  /// fault that the reply did not reach.
+  /// Adds a chaos rule; see Chaos. Options::seed decides which requests it strikes. All rules that strike apply, in the
+  /// order added, up to the first failure. They affect answers of stubs and of the default reply, not rejections. Their
+  /// numbers start at 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not
+  /// report a chaos fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -378,7 +378,7 @@ class Gateway {
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
-  /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
+  /// fault of that moment. Faults queued by next_connection come first. verify() does not report an unused fault.
   void every_connection(const ConnectionFault& fault);
   /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
@@ -976,13 +976,13 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Works like tool_call() in all other respects.
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
   /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
-  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
-  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// Sets the log probabilities of the tokens of text and refusal, from the first token on. With several choices, sets
+  /// those of the last choice. Used if the request asks for logprobs. Replaces an earlier list. Further tokens get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
@@ -1006,7 +1006,7 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
+  /// Merges fields into the message of each choice, by the rules of extra(). In a stream: into its delta with the role.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
   /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
@@ -1047,7 +1047,7 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(), with the same errors.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
@@ -1412,8 +1412,8 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
-/// times of an exchange that waited. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange has its own time, which advances by its waits. So its
+/// record has the times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
@@ -1438,15 +1438,16 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
-  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
-  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
-  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a
+  /// reply, a handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is
+  /// negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
-  /// if the test does not advance.
+  /// Sleeps on this clock. Use it as the sleep function of the client under test. Returns after the guard, in real
+  /// time, even if the test does not advance.
   void sleep_for(Duration duration);
   /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
@@ -1471,7 +1472,7 @@ class Gate {
   /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Releases one exchange: the one held longest, or else the next to arrive.
+  /// Releases the exchange that has been held longest. If none is held, the next exchange passes.
   void release();
   /// Releases all exchanges, now and in the future.
   void open();
@@ -2344,18 +2345,18 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
-  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
-  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. A delay lasts from the scripted time of a token, or the
+  /// end of a stall, until the token could be sent. Excludes the time to decide the answer, waits at gates, and waits
+  /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
   /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
-  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
-  /// and on a manual clock, it is complete when the gateway has read it.
+  /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
+  /// that time. A pace counts from received(). On Linux a request is complete when the system received its last byte,
+  /// even if the gateway reads it later. It is never complete before the previous exchange on its connection has ended.
+  /// On other systems, and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -3166,7 +3167,7 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
+  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
@@ -6037,7 +6038,7 @@ struct LimitWindow {
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number at that time
+    std::uint64_t number;  // the window's number when the tokens were taken
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
@@ -6080,7 +6081,7 @@ class KeyStore {
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
   /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -7046,7 +7047,7 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
+  /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
@@ -7144,7 +7145,7 @@ class ChaosRules {
   void clear_of(std::uint64_t owner);
   void reset();
 
-  /// Whether there are rules. One atomic load: the only cost of chaos without rules.
+  /// Whether there are rules. Without rules, chaos costs only this atomic load.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
   bool used() const { return used_; }
@@ -7177,8 +7178,8 @@ class ChaosRules {
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
-  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
+  /// Returns the rules that strike, in order, up to the first failure. Every matching rule counts the request, even
+  /// after a failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
@@ -9071,12 +9072,12 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False if the system gave no descriptor; then nothing else works.
+  /// Returns false if the system gave no descriptor. Then no other function works.
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
   /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
-  /// `before`: the previous `wanted`; at first, the default.
+  /// `before` is the `wanted` of the previous call, or the default in the first call.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
@@ -9122,7 +9123,7 @@ class Reactor final : private Handoff {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// False if the system gave no descriptors for the poller.
+  /// Returns false if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
@@ -9347,7 +9348,7 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
-  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
+  /// How often keys, script and forced failures had changed before. A request repeated after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9412,7 +9413,7 @@ class JournalState {
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
   std::uint64_t reserve_id();
-  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest other records beyond the limits.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -9421,11 +9422,11 @@ class JournalState {
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
+  /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
   /// The newest exchange's id, including reserved ones; 0 if there is none.
   std::uint64_t newest_id() const;
-  /// Counts a request that begins to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();
   void dropped();
   void hit(ConnectionHit hit);
@@ -9438,7 +9439,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.
@@ -22008,7 +22009,7 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
 
 // ---- delivery/faults_and_waits.cpp ----------------------------------------------------------------------------------
 
-// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
+// The effect of each fault, and the waits of a reply: for a time, a gate or its client's departure, with pings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29672,8 +29673,8 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
          rejected(served, refusal_of_key(served.presented)) || rejected(served, refusal_of_rights(served.route, key)) ||
          forced(served, gateway.failures.take(FailureScope::Kind::key, key.id)) || take_request(served) ||
          rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
-         // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
-         // enabled since.
+         // A request that was refused by its head stays refused, because its body was not read. The checks above may
+         // pass by now, for example if the test has enabled the key.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
@@ -38284,258 +38285,258 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1248    model/failure.hpp
 //   1350    core/wait.hpp
 //   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//   1487    model/fault.hpp
+//   1652    model/hold.hpp
+//   1696    model/pace.hpp
+//   1846    model/sse_dialect.hpp
+//   1963    model/writes.hpp
+//   1994    model/http_reply.hpp
+//   2071    model/connection_fault.hpp
+//   2162    evidence/journal.hpp
+//   2444    model/sent_answer.hpp
+//   2510    script/near_miss.hpp
+//   2554    evidence/verification.hpp
+//   2676    model/finding.hpp
+//   2718    evidence/review.hpp
+//   2839    model/operation.hpp
+//   2870    keys/api_key.hpp
+//   2991    keys/keys.hpp
+//   3046    model/profile.hpp
+//   3075    model/tokenizer.hpp
+//   3087    gateway/options.hpp
+//   3228    model/acceptance.hpp
+//   3397    request/chat_request.hpp
+//   3516    script/scope.hpp
+//   3570    script/failure_scope.hpp
+//   3616    script/chaos.hpp
+//   3710    gateway/sweep.hpp
+//   3847    gateway/catalogue.hpp
+//   4007    gateway/mishaps.hpp
+//   4106    document/scenario_files.hpp
+//   4138    core/error.hpp
+//   4153    document/script_document.hpp
+//   4292    evidence/evidence_json.hpp
+//   4316    core/printed.hpp
+//   4345    core/reporter.hpp
+//   4424  Implementation
+//   4485    core/random.hpp
+//   4515    core/text.hpp
+//   4618    core/json_reader.hpp
+//   4672    core/pattern.hpp
+//   4763    core/json_pointer.hpp
+//   4811    core/calendar.hpp
+//   4830    core/access.hpp
+//   4902    core/timeline.hpp
+//   5080    core/rows.hpp
+//   5106    core/change_count.hpp
+//   5150    core/process.hpp
+//   5177    core/warning.hpp
+//   5192    core/heap_optional.hpp
+//   5219    core/handoff.hpp
+//   5256    model/profile_traits.hpp
+//   5356    model/checks.hpp
+//   5372    model/reply_data.hpp
+//   5438    model/request_error.hpp
+//   5451    model/fault_rows.hpp
+//   5567    model/failure_rows.hpp
+//   5607    model/dialect_rows.hpp
+//   5644    model/finding_kinds.hpp
+//   5721    model/reply_checks.hpp
+//   5770    request/embedding_request.hpp
+//   5794    request/chat_parser.hpp
+//   5811    request/chat_fields.hpp
+//   5859    request/chat_reader.hpp
+//   5954    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11715    core/gate.cpp
+//  11925    core/json_reader.cpp
+//  12264    core/pattern.cpp
+//  12677    core/random.cpp
+//  12732    core/reporter.cpp
+//  12830    core/text.cpp
+//  13174    model/acceptance.cpp
+//  13233    model/checks.cpp
+//  13270    model/connection_fault.cpp
+//  13372    model/failure.cpp
+//  13518    model/fault.cpp
+//  13752    model/finding.cpp
+//  13786    model/http_reply.cpp
+//  13852    model/pace.cpp
+//  14050    model/profile.cpp
+//  14228    model/range.cpp
+//  14258    model/received_request.cpp
+//  14326    model/reply.cpp
+//  14722    model/reply_checks.cpp
+//  14915    model/reply_template.cpp
+//  15075    model/sent_answer.cpp
+//  15103    model/sse_dialect.cpp
+//  15248    request/chat_fields.cpp
+//  15390    request/chat_messages.cpp
+//  15599    request/chat_reader.cpp
+//  16004    request/chat_request.cpp
+//  16088    request/embedding_request.cpp
+//  16176    keys/api_key.cpp
+//  16226    keys/key_store.cpp
+//  16723    keys/keys.cpp
+//  16787    keys/secrets.cpp
+//  16992    answer/bodies.cpp
+//  17065    answer/completion.cpp
+//  17291    answer/completion_events.cpp
+//  17487    answer/completion_json.cpp
+//  17704    answer/default_reply.cpp
+//  17881    answer/embeddings.cpp
+//  17998    answer/schema_checker.cpp
+//  18461    answer/schema_instance.cpp
+//  18834    answer/tokens.cpp
+//  19055    answer/words.cpp
+//  19116    script/chaos.cpp
+//  19256    script/chaos_rules.cpp
+//  19368    script/connection_faults.cpp
+//  19477    script/excerpts.cpp
+//  19539    script/field_matchers.cpp
+//  19917    script/forced_failures.cpp
+//  20006    script/hiding.cpp
+//  20121    script/json_comparison.cpp
+//  20207    script/matcher.cpp
+//  20450    script/matchers.cpp
+//  20801    script/scope.cpp
+//  20859    script/script.cpp
+//  21255    script/text_matchers.cpp
+//  21376    delivery/answer_log.cpp
+//  21546    delivery/delivery.cpp
+//  22010    delivery/faults_and_waits.cpp
+//  22283    delivery/framing.cpp
+//  22400    delivery/gzip.cpp
+//  22467    delivery/pace_schedule.cpp
+//  22536    delivery/progress.cpp
+//  22587    delivery/write_queue.cpp
+//  22728    http/acceptor.cpp
+//  22836    http/compatibility.cpp
+//  22945    http/connection.cpp
+//  23526    http/poller.cpp
+//  23694    http/reactor.cpp
+//  23957    http/request_reader.cpp
+//  24408    http/response.cpp
+//  24489    http/server.cpp
+//  24896    http/sockets.cpp
+//  25398    http/turned_away.cpp
+//  25482    http/workers.cpp
+//  25595    evidence/diagnosis.cpp
+//  25814    evidence/evidence_json.cpp
+//  26181    evidence/exchange.cpp
+//  26467    evidence/gateway_problems.cpp
+//  26914    evidence/journal.cpp
+//  27068    evidence/kept_problems.cpp
+//  27178    evidence/notes.cpp
+//  27278    evidence/record.cpp
+//  27735    evidence/redaction.cpp
+//  27875    evidence/redirects.cpp
+//  27978    evidence/retries.cpp
+//  28350    evidence/review.cpp
+//  28721    evidence/told_in_body.cpp
+//  28818    evidence/verification.cpp
+//  28935    serve/answer_headers.cpp
+//  29012    serve/asked_requests.cpp
+//  29079    serve/chat_judge.cpp
+//  29392    serve/connection_loop.cpp
+//  29553    serve/gateway_state.cpp
+//  29589    serve/judge.cpp
+//  29801    serve/limits.cpp
+//  29898    serve/operations.cpp
+//  30120    serve/reply_answer.cpp
+//  30261    serve/request_checks.cpp
+//  30335    serve/runner.cpp
+//  30683    serve/served_models.cpp
+//  30761    serve/served_request.cpp
+//  30829    gateway/catalogue.cpp
+//  31242    gateway/catalogue_chunks.cpp
+//  31530    gateway/catalogue_delivery.cpp
+//  31682    gateway/catalogue_entries.cpp
+//  31911    gateway/catalogue_failures.cpp
+//  32192    gateway/catalogue_framing.cpp
+//  32376    gateway/catalogue_tool_calls.cpp
+//  32575    gateway/chat_script.cpp
+//  32724    gateway/gateway.cpp
+//  33014    gateway/mishaps.cpp
+//  33352    gateway/options.cpp
+//  33505    gateway/sweep.cpp
+//  33906    document/scenario_files.cpp
+//  34044    document/script_document.cpp
+//  34434    document/script_faults.cpp
+//  34720    document/script_files.cpp
+//  34864    document/script_gateway.cpp
+//  35167    document/script_matchers.cpp
+//  35459    document/script_objects.cpp
+//  35619    document/script_reader.cpp
+//  36067    document/script_references.cpp
+//  36383    document/script_replies.cpp
+//  36767    document/script_schema.cpp
+//  36894    document/script_sections.cpp
+//  37436    document/script_values.cpp
+//  37824  Adapters
+//  37841    adapters/catch2.hpp
+//  37995    adapters/doctest.hpp
+//  38155    adapters/gtest.hpp

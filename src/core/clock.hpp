@@ -41,8 +41,8 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
-/// times of an exchange that waited. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange has its own time, which advances by its waits. So its
+/// record has the times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
@@ -67,15 +67,16 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
-  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
-  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
-  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a
+  /// reply, a handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is
+  /// negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
-  /// if the test does not advance.
+  /// Sleeps on this clock. Use it as the sleep function of the client under test. Returns after the guard, in real
+  /// time, even if the test does not advance.
   void sleep_for(Duration duration);
   /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
@@ -100,7 +101,7 @@ class Gate {
   /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Releases one exchange: the one held longest, or else the next to arrive.
+  /// Releases the exchange that has been held longest. If none is held, the next exchange passes.
   void release();
   /// Releases all exchanges, now and in the future.
   void open();

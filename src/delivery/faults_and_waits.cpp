@@ -1,4 +1,4 @@
-// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
+// The effect of each fault, and the waits of a reply: for a time, a gate or its client's departure, with pings.
 
 #include <algorithm>
 

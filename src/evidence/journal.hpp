@@ -200,18 +200,18 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
-  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
-  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. A delay lasts from the scripted time of a token, or the
+  /// end of a stall, until the token could be sent. Excludes the time to decide the answer, waits at gates, and waits
+  /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
   /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
-  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
-  /// and on a manual clock, it is complete when the gateway has read it.
+  /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
+  /// that time. A pace counts from received(). On Linux a request is complete when the system received its last byte,
+  /// even if the gateway reads it later. It is never complete before the previous exchange on its connection has ended.
+  /// On other systems, and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;

@@ -101,7 +101,7 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
-  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
+  /// How often keys, script and forced failures had changed before. A request repeated after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -166,7 +166,7 @@ class JournalState {
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
   std::uint64_t reserve_id();
-  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest other records beyond the limits.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -175,11 +175,11 @@ class JournalState {
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
+  /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
   /// The newest exchange's id, including reserved ones; 0 if there is none.
   std::uint64_t newest_id() const;
-  /// Counts a request that begins to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();
   void dropped();
   void hit(ConnectionHit hit);
@@ -192,7 +192,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.

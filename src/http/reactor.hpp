@@ -31,7 +31,7 @@ class Reactor final : private Handoff {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// False if the system gave no descriptors for the poller.
+  /// Returns false if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.

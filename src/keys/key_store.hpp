@@ -62,7 +62,7 @@ struct LimitWindow {
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number at that time
+    std::uint64_t number;  // the window's number when the tokens were taken
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
@@ -105,7 +105,7 @@ class KeyStore {
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
   /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;

@@ -149,13 +149,13 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Works like tool_call() in all other respects.
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
   /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
-  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
-  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// Sets the log probabilities of the tokens of text and refusal, from the first token on. With several choices, sets
+  /// those of the last choice. Used if the request asks for logprobs. Replaces an earlier list. Further tokens get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
@@ -179,7 +179,7 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
+  /// Merges fields into the message of each choice, by the rules of extra(). In a stream: into its delta with the role.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
   /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
@@ -220,7 +220,7 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(), with the same errors.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;

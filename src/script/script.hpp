@@ -236,7 +236,7 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
+  /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
