@@ -1439,9 +1439,8 @@ class ManualClock : public Clock {
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
   /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
-  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a
-  /// reply, a handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is
-  /// negative.
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (such as handlers)
+  /// may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
@@ -2883,9 +2882,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
-/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
-/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back the tokens that exceed the answer's usage. After a failure it gets back
+/// all tokens. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// If the gateway does not compute the usage (raw_reply(), chunks()), the key gets back no tokens.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -6099,8 +6098,8 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
-  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
+  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -6119,7 +6118,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Makes mask() mask this text too. It is not accepted as a key.
+  /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -6150,7 +6149,7 @@ class KeyStore {
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
-  /// Sets the description, masked, because list() shows it: it must not contain a secret.
+  /// Sets the description with masked secrets, because list() shows it.
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
@@ -6172,7 +6171,7 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
-  Entry for_all_;         // no key; holds the limits that all keys share
+  Entry for_all_;         // not a key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
@@ -6837,7 +6836,7 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ReplyStep {
-  /// The default reply, as from a gateway without stubs.
+  /// Makes a step that sends the default reply, as a gateway without stubs does.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
@@ -6889,9 +6888,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location; the plan has the original one.
+  /// The current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests it belongs to, from its isolating matchers; empty: all.
+  /// The tests that the stub belongs to, from its key_is and header_is; empty: all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -6958,10 +6957,10 @@ using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number
 
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one step.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
+/// Returns the conditions as text: `user text contains "weather" and has tool "f"`; `any request` if there are none.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -6969,14 +6968,14 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// "started" until it is changed.
+  /// Returns the state of a machine, which is "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// From 0.
+    /// The number of the call, from 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
@@ -6997,11 +6996,11 @@ class Script {
   /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
   /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
+  /// Removes a stub. Later requests no longer match it, but earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
@@ -7012,8 +7011,8 @@ class Script {
     /// Changes nothing. A condition that depends on a function of the test does not hold.
     forecast,
   };
-  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
-  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
+  /// Chooses the stub for a request; empty if none applies. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made. It is called at most once, and only for a stub that sends this reply.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
@@ -8497,7 +8496,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
-  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -8553,9 +8552,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
+  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
+  /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
   /// open until the destructor, because the StopLine may use it.
@@ -8589,7 +8588,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -9239,7 +9238,7 @@ class KeptProblems {
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps a problem, or only counts it beyond the limit. Its request needs no body.
+  /// Keeps a problem within the limit, or else only counts it. The problem's request may lack its body.
   void add(RecordedProblem recorded);
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds of problems that were dropped, or may have been, for this scope.
@@ -9371,7 +9370,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool forgotten = false;             // belongs to an ended test: deleted when it ends
   bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
@@ -10073,7 +10072,7 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these functions answers the request and returns true, for a check to return.
+  // Each of these functions answers the request and returns true, so that a check can return the result.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -10090,12 +10089,12 @@ struct ServedRequest {
 
 // judge.cpp
 
-/// Makes the answer to a request. Runs the documented checks in order until one answers, otherwise the requested
-/// operation. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
+/// Makes the answer to a request. Runs the documented checks in order. If none answers, the requested operation
+/// answers. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
 /// answers their exceptions with 500.
 ///
-/// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
-/// this again.
+/// Returns whether there is an answer. If not, the request waits for the test's reply. The connection's wait ends when
+/// this function must be called again.
 bool judge(ServedRequest& served);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
@@ -38285,258 +38284,258 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1248    model/failure.hpp
 //   1350    core/wait.hpp
 //   1382    core/clock.hpp
-//   1487    model/fault.hpp
-//   1652    model/hold.hpp
-//   1696    model/pace.hpp
-//   1846    model/sse_dialect.hpp
-//   1963    model/writes.hpp
-//   1994    model/http_reply.hpp
-//   2071    model/connection_fault.hpp
-//   2162    evidence/journal.hpp
-//   2444    model/sent_answer.hpp
-//   2510    script/near_miss.hpp
-//   2554    evidence/verification.hpp
-//   2676    model/finding.hpp
-//   2718    evidence/review.hpp
-//   2839    model/operation.hpp
-//   2870    keys/api_key.hpp
-//   2991    keys/keys.hpp
-//   3046    model/profile.hpp
-//   3075    model/tokenizer.hpp
-//   3087    gateway/options.hpp
-//   3228    model/acceptance.hpp
-//   3397    request/chat_request.hpp
-//   3516    script/scope.hpp
-//   3570    script/failure_scope.hpp
-//   3616    script/chaos.hpp
-//   3710    gateway/sweep.hpp
-//   3847    gateway/catalogue.hpp
-//   4007    gateway/mishaps.hpp
-//   4106    document/scenario_files.hpp
-//   4138    core/error.hpp
-//   4153    document/script_document.hpp
-//   4292    evidence/evidence_json.hpp
-//   4316    core/printed.hpp
-//   4345    core/reporter.hpp
-//   4424  Implementation
-//   4485    core/random.hpp
-//   4515    core/text.hpp
-//   4618    core/json_reader.hpp
-//   4672    core/pattern.hpp
-//   4763    core/json_pointer.hpp
-//   4811    core/calendar.hpp
-//   4830    core/access.hpp
-//   4902    core/timeline.hpp
-//   5080    core/rows.hpp
-//   5106    core/change_count.hpp
-//   5150    core/process.hpp
-//   5177    core/warning.hpp
-//   5192    core/heap_optional.hpp
-//   5219    core/handoff.hpp
-//   5256    model/profile_traits.hpp
-//   5356    model/checks.hpp
-//   5372    model/reply_data.hpp
-//   5438    model/request_error.hpp
-//   5451    model/fault_rows.hpp
-//   5567    model/failure_rows.hpp
-//   5607    model/dialect_rows.hpp
-//   5644    model/finding_kinds.hpp
-//   5721    model/reply_checks.hpp
-//   5770    request/embedding_request.hpp
-//   5794    request/chat_parser.hpp
-//   5811    request/chat_fields.hpp
-//   5859    request/chat_reader.hpp
-//   5954    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11715    core/gate.cpp
-//  11925    core/json_reader.cpp
-//  12264    core/pattern.cpp
-//  12677    core/random.cpp
-//  12732    core/reporter.cpp
-//  12830    core/text.cpp
-//  13174    model/acceptance.cpp
-//  13233    model/checks.cpp
-//  13270    model/connection_fault.cpp
-//  13372    model/failure.cpp
-//  13518    model/fault.cpp
-//  13752    model/finding.cpp
-//  13786    model/http_reply.cpp
-//  13852    model/pace.cpp
-//  14050    model/profile.cpp
-//  14228    model/range.cpp
-//  14258    model/received_request.cpp
-//  14326    model/reply.cpp
-//  14722    model/reply_checks.cpp
-//  14915    model/reply_template.cpp
-//  15075    model/sent_answer.cpp
-//  15103    model/sse_dialect.cpp
-//  15248    request/chat_fields.cpp
-//  15390    request/chat_messages.cpp
-//  15599    request/chat_reader.cpp
-//  16004    request/chat_request.cpp
-//  16088    request/embedding_request.cpp
-//  16176    keys/api_key.cpp
-//  16226    keys/key_store.cpp
-//  16723    keys/keys.cpp
-//  16787    keys/secrets.cpp
-//  16992    answer/bodies.cpp
-//  17065    answer/completion.cpp
-//  17291    answer/completion_events.cpp
-//  17487    answer/completion_json.cpp
-//  17704    answer/default_reply.cpp
-//  17881    answer/embeddings.cpp
-//  17998    answer/schema_checker.cpp
-//  18461    answer/schema_instance.cpp
-//  18834    answer/tokens.cpp
-//  19055    answer/words.cpp
-//  19116    script/chaos.cpp
-//  19256    script/chaos_rules.cpp
-//  19368    script/connection_faults.cpp
-//  19477    script/excerpts.cpp
-//  19539    script/field_matchers.cpp
-//  19917    script/forced_failures.cpp
-//  20006    script/hiding.cpp
-//  20121    script/json_comparison.cpp
-//  20207    script/matcher.cpp
-//  20450    script/matchers.cpp
-//  20801    script/scope.cpp
-//  20859    script/script.cpp
-//  21255    script/text_matchers.cpp
-//  21376    delivery/answer_log.cpp
-//  21546    delivery/delivery.cpp
-//  22010    delivery/faults_and_waits.cpp
-//  22283    delivery/framing.cpp
-//  22400    delivery/gzip.cpp
-//  22467    delivery/pace_schedule.cpp
-//  22536    delivery/progress.cpp
-//  22587    delivery/write_queue.cpp
-//  22728    http/acceptor.cpp
-//  22836    http/compatibility.cpp
-//  22945    http/connection.cpp
-//  23526    http/poller.cpp
-//  23694    http/reactor.cpp
-//  23957    http/request_reader.cpp
-//  24408    http/response.cpp
-//  24489    http/server.cpp
-//  24896    http/sockets.cpp
-//  25398    http/turned_away.cpp
-//  25482    http/workers.cpp
-//  25595    evidence/diagnosis.cpp
-//  25814    evidence/evidence_json.cpp
-//  26181    evidence/exchange.cpp
-//  26467    evidence/gateway_problems.cpp
-//  26914    evidence/journal.cpp
-//  27068    evidence/kept_problems.cpp
-//  27178    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29801    serve/limits.cpp
-//  29898    serve/operations.cpp
-//  30120    serve/reply_answer.cpp
-//  30261    serve/request_checks.cpp
-//  30335    serve/runner.cpp
-//  30683    serve/served_models.cpp
-//  30761    serve/served_request.cpp
-//  30829    gateway/catalogue.cpp
-//  31242    gateway/catalogue_chunks.cpp
-//  31530    gateway/catalogue_delivery.cpp
-//  31682    gateway/catalogue_entries.cpp
-//  31911    gateway/catalogue_failures.cpp
-//  32192    gateway/catalogue_framing.cpp
-//  32376    gateway/catalogue_tool_calls.cpp
-//  32575    gateway/chat_script.cpp
-//  32724    gateway/gateway.cpp
-//  33014    gateway/mishaps.cpp
-//  33352    gateway/options.cpp
-//  33505    gateway/sweep.cpp
-//  33906    document/scenario_files.cpp
-//  34044    document/script_document.cpp
-//  34434    document/script_faults.cpp
-//  34720    document/script_files.cpp
-//  34864    document/script_gateway.cpp
-//  35167    document/script_matchers.cpp
-//  35459    document/script_objects.cpp
-//  35619    document/script_reader.cpp
-//  36067    document/script_references.cpp
-//  36383    document/script_replies.cpp
-//  36767    document/script_schema.cpp
-//  36894    document/script_sections.cpp
-//  37436    document/script_values.cpp
-//  37824  Adapters
-//  37841    adapters/catch2.hpp
-//  37995    adapters/doctest.hpp
-//  38155    adapters/gtest.hpp
+//   1486    model/fault.hpp
+//   1651    model/hold.hpp
+//   1695    model/pace.hpp
+//   1845    model/sse_dialect.hpp
+//   1962    model/writes.hpp
+//   1993    model/http_reply.hpp
+//   2070    model/connection_fault.hpp
+//   2161    evidence/journal.hpp
+//   2443    model/sent_answer.hpp
+//   2509    script/near_miss.hpp
+//   2553    evidence/verification.hpp
+//   2675    model/finding.hpp
+//   2717    evidence/review.hpp
+//   2838    model/operation.hpp
+//   2869    keys/api_key.hpp
+//   2990    keys/keys.hpp
+//   3045    model/profile.hpp
+//   3074    model/tokenizer.hpp
+//   3086    gateway/options.hpp
+//   3227    model/acceptance.hpp
+//   3396    request/chat_request.hpp
+//   3515    script/scope.hpp
+//   3569    script/failure_scope.hpp
+//   3615    script/chaos.hpp
+//   3709    gateway/sweep.hpp
+//   3846    gateway/catalogue.hpp
+//   4006    gateway/mishaps.hpp
+//   4105    document/scenario_files.hpp
+//   4137    core/error.hpp
+//   4152    document/script_document.hpp
+//   4291    evidence/evidence_json.hpp
+//   4315    core/printed.hpp
+//   4344    core/reporter.hpp
+//   4423  Implementation
+//   4484    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28349    evidence/review.cpp
+//  28720    evidence/told_in_body.cpp
+//  28817    evidence/verification.cpp
+//  28934    serve/answer_headers.cpp
+//  29011    serve/asked_requests.cpp
+//  29078    serve/chat_judge.cpp
+//  29391    serve/connection_loop.cpp
+//  29552    serve/gateway_state.cpp
+//  29588    serve/judge.cpp
+//  29800    serve/limits.cpp
+//  29897    serve/operations.cpp
+//  30119    serve/reply_answer.cpp
+//  30260    serve/request_checks.cpp
+//  30334    serve/runner.cpp
+//  30682    serve/served_models.cpp
+//  30760    serve/served_request.cpp
+//  30828    gateway/catalogue.cpp
+//  31241    gateway/catalogue_chunks.cpp
+//  31529    gateway/catalogue_delivery.cpp
+//  31681    gateway/catalogue_entries.cpp
+//  31910    gateway/catalogue_failures.cpp
+//  32191    gateway/catalogue_framing.cpp
+//  32375    gateway/catalogue_tool_calls.cpp
+//  32574    gateway/chat_script.cpp
+//  32723    gateway/gateway.cpp
+//  33013    gateway/mishaps.cpp
+//  33351    gateway/options.cpp
+//  33504    gateway/sweep.cpp
+//  33905    document/scenario_files.cpp
+//  34043    document/script_document.cpp
+//  34433    document/script_faults.cpp
+//  34719    document/script_files.cpp
+//  34863    document/script_gateway.cpp
+//  35166    document/script_matchers.cpp
+//  35458    document/script_objects.cpp
+//  35618    document/script_reader.cpp
+//  36066    document/script_references.cpp
+//  36382    document/script_replies.cpp
+//  36766    document/script_schema.cpp
+//  36893    document/script_sections.cpp
+//  37435    document/script_values.cpp
+//  37823  Adapters
+//  37840    adapters/catch2.hpp
+//  37994    adapters/doctest.hpp
+//  38154    adapters/gtest.hpp

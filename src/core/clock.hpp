@@ -68,9 +68,8 @@ class ManualClock : public Clock {
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
   /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
-  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a
-  /// reply, a handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is
-  /// negative.
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (such as handlers)
+  /// may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();

@@ -124,7 +124,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool forgotten = false;             // belongs to an ended test: deleted when it ends
   bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none

@@ -74,7 +74,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
-  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -130,9 +130,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
+  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
+  /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
   /// open until the destructor, because the StopLine may use it.
@@ -166,7 +166,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}

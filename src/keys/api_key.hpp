@@ -23,9 +23,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
-/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
-/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back the tokens that exceed the answer's usage. After a failure it gets back
+/// all tokens. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// If the gateway does not compute the usage (raw_reply(), chunks()), the key gets back no tokens.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;

@@ -123,8 +123,8 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
-  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
+  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -143,7 +143,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Makes mask() mask this text too. It is not accepted as a key.
+  /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -174,7 +174,7 @@ class KeyStore {
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
-  /// Sets the description, masked, because list() shows it: it must not contain a secret.
+  /// Sets the description with masked secrets, because list() shows it.
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
@@ -196,7 +196,7 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
-  Entry for_all_;         // no key; holds the limits that all keys share
+  Entry for_all_;         // not a key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;

@@ -26,7 +26,7 @@
 namespace mock_gateway::detail {
 
 struct ReplyStep {
-  /// The default reply, as from a gateway without stubs.
+  /// Makes a step that sends the default reply, as a gateway without stubs does.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
@@ -78,9 +78,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location; the plan has the original one.
+  /// The current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests it belongs to, from its isolating matchers; empty: all.
+  /// The tests that the stub belongs to, from its key_is and header_is; empty: all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -147,10 +147,10 @@ using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number
 
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one step.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
+/// Returns the conditions as text: `user text contains "weather" and has tool "f"`; `any request` if there are none.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -158,14 +158,14 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// "started" until it is changed.
+  /// Returns the state of a machine, which is "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// From 0.
+    /// The number of the call, from 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
@@ -186,11 +186,11 @@ class Script {
   /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
   /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
+  /// Removes a stub. Later requests no longer match it, but earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
@@ -201,8 +201,8 @@ class Script {
     /// Changes nothing. A condition that depends on a function of the test does not hold.
     forecast,
   };
-  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
-  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
+  /// Chooses the stub for a request; empty if none applies. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made. It is called at most once, and only for a stub that sends this reply.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
