@@ -21,7 +21,7 @@ struct AnswerContext {
   std::string id;
   /// Unix seconds.
   std::int64_t created = 0;
-  /// For random content of this answer: tool call ids, logprobs.
+  /// The seed of random content of this answer, such as tool call ids and logprobs.
   std::uint64_t seed = 0;
 };
 
@@ -54,7 +54,7 @@ struct CompletionChoice {
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
+  /// Splits deltas by `chunking`, or one per token if it is null. Throws GatewayError, and exceptions of `tokens`.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 

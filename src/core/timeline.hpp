@@ -129,7 +129,7 @@ class Acknowledgement {
 
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
+  /// `delivered` tells whether the client's kernel has received all sent bytes. It is polled until it returns true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   ~GateWait() override;
   GateWait(const GateWait&) = delete;
