@@ -135,7 +135,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", without the folder; empty if unknown.
+  /// Returns "agent_test.cpp:41", without the folder, or empty if unknown.
   std::string to_string() const;
 };
 
@@ -449,7 +449,7 @@ class Gateway {
   /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// The state that connections answer from; null in a forked process.
+  /// Returns the state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 
@@ -621,7 +621,7 @@ class Range {
   bool contains(double value) const { return value >= least_ && value <= most_; }
   double least() const { return least_; }
   double most() const { return most_; }
-  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  /// Returns text such as "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
 
  private:
@@ -684,7 +684,7 @@ class ChatCall {
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// The method, target, headers, and the key by id and description; keys are masked.
+  /// Returns the method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
   /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
@@ -866,7 +866,7 @@ class TokenLogprob {
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty if generated.
+  /// Returns the alternatives, or nothing if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -891,7 +891,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// The number set, else the sum of prompt and completion.
+  /// Returns the number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -926,7 +926,7 @@ class StreamChunk {
   /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
+  /// Returns the data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
   /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
@@ -935,7 +935,7 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
   /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// The time set by at(); empty unless set.
+  /// Returns the time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -1093,23 +1093,23 @@ struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
 Reply text(std::string text);
-/// A reply that starts with reasoning: `thinking("…").text("…")`.
+/// Returns a reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply with a tool call and no text; see Reply::tool_call.
+/// Returns a reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
+/// Returns a reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
+/// Returns a reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
+/// Returns a refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON in compact form.
+/// Returns a reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
 /// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
 /// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
 /// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
+/// Returns an element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
 /// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.
@@ -1222,9 +1222,9 @@ struct ReceivedRequest {
   /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", not decoded.
+  /// Returns the part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded, if any.
+  /// Returns the part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1300,7 +1300,7 @@ class Failure {
   const std::string& param() const { return param_; }
   /// Returns the headers to send; `now` is the base of a Retry-After date.
   wire::Headers headers(TimePoint now) const;
-  /// The body set by body() or json_body(); empty unless set.
+  /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
@@ -1364,7 +1364,7 @@ struct Access;
 class [[nodiscard]] Wait {
  public:
   explicit operator bool() const { return fulfilled_; }
-  /// The condition, and its progress when the wait ended.
+  /// Returns the condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
@@ -1395,7 +1395,7 @@ class GateState;
 /// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The current time, since the Unix epoch.
+  /// Returns the current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -1452,7 +1452,7 @@ class ManualClock : public Clock {
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, except waits without a deadline.
+  /// Returns the pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
@@ -1515,9 +1515,9 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
+  /// Returns the number of events, tokens or bytes, or the event's number, or 0 for kinds without a number.
   std::size_t count() const { return count_; }
-  /// The number of bytes in inside_event; 0 for the other kinds.
+  /// Returns the number of bytes in inside_event, or 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// Returns a text such as "after 2 tokens".
   std::string to_string() const;
@@ -1575,14 +1575,14 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
+  /// Returns the duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event made from JSON.
+  /// Returns the bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure of an error event.
+  /// Returns the failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
+  /// Returns the error of a wrong Content-Length in bytes, or 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// Returns a text such as "reset the connection".
   std::string to_string() const;
@@ -1666,7 +1666,7 @@ class HoldPoint {
   enum class Kind { event, token };
 
   Kind kind() const { return kind_; }
-  /// The number of the event or the token, counted from 1.
+  /// Returns the number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
   /// Returns a text such as "before token 2".
   std::string to_string() const;
@@ -1784,9 +1784,9 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
+  /// Returns the number of tokens, words, characters or bytes in a delta, or 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
+  /// Returns the deltas of a Chunking of kind `pieces`, or empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:
@@ -2034,12 +2034,12 @@ class HttpReply {
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
   int status() const;
-  /// The body and its type. For a failure, see failure().
+  /// Returns the body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers set or added here, without a failure's own.
+  /// Returns the headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made from; empty for other answers.
+  /// Returns the failure that it was made from, or nothing for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
   /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
@@ -2105,13 +2105,13 @@ class ConnectionFault {
   /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
-  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
+  /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
   /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure sent before the body has arrived; empty for the kinds that send none.
+  /// Returns the failure sent before the body has arrived, or nothing for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2279,42 +2279,42 @@ class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// The number of the exchange within the gateway, from 1.
+  /// Returns the number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// The number of the connection within the gateway, from 1.
+  /// Returns the number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// The number of the request within its connection, from 1.
+  /// Returns the number of the request within its connection, from 1.
   std::size_t position() const;
   bool reused_connection() const;
 
   // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
-  /// The method as sent: "POST".
+  /// Returns the method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", not decoded.
+  /// Returns the target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling sent, with masked keys.
+  /// Returns the header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body, with its transfer coding removed and keys masked.
+  /// Returns the body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// The method, target, header fields, body and key of the request.
+  /// Returns the method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// All bytes of the request as received, with masked keys.
+  /// Returns all bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
+  /// Returns the chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
+  /// Returns the id of the key sent with the request, or empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
@@ -2329,18 +2329,18 @@ class Exchange {
   bool client_closed_its_side() const;
   /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
+  /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
   /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
   /// ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
+  /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// The events, content deltas and bytes of the answer passed to the connection so far.
+  /// Returns how many events, content deltas and bytes of the answer were passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
@@ -2349,7 +2349,7 @@ class Exchange {
   /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
+  /// Returns a copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
@@ -2396,9 +2396,9 @@ class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
+  /// Returns the number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// The number of exchanges evicted because of Options::journal_limits.
+  /// Returns the number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.
@@ -2618,7 +2618,7 @@ class [[nodiscard]] Verification {
   ~Verification();
 
   explicit operator bool() const;
-  /// The problems in the order of message().
+  /// Returns the problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
   /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
@@ -2628,12 +2628,12 @@ class [[nodiscard]] Verification {
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order mounted.
+  /// Returns the stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// The number of exchanges evicted from the journal. Their problems are kept.
+  /// Returns the number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// The number of exchanges still under way.
+  /// Returns the number of exchanges still under way.
   std::size_t open() const { return open_; }
   /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;
@@ -2798,13 +2798,13 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// The findings in the order of their exchanges.
+  /// Returns the findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   std::size_t judged() const { return judged_; }
-  /// The number of exchanges evicted from the journal before they could be judged.
+  /// Returns the number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// The number of judged exchanges that had not ended.
+  /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
   /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;
@@ -2848,7 +2848,7 @@ struct Operation {
   /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
-  /// "POST /v1/chat/completions".
+  /// Returns text such as "POST /v1/chat/completions".
   std::string to_string() const { return method + " " + path; }
 
   friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
@@ -3062,7 +3062,7 @@ enum class Profile {
   deepseek,
 };
 
-/// "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
@@ -3406,7 +3406,7 @@ struct ToolCall {
   std::string arguments;
   bool custom = false;
 
-  /// The parsed arguments; null if they are not JSON.
+  /// Returns the parsed arguments, or null if they are not JSON.
   Json json() const;
 };
 
@@ -3422,7 +3422,7 @@ struct Message {
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as a string: itself, or its joined text parts; empty for null.
+  /// Returns the content as a string: itself, or its joined text parts, or empty for null.
   std::string text() const;
 };
 
@@ -3503,10 +3503,10 @@ struct ChatRequest {
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message with role `user`, or empty.
+  /// Returns the text of the last message with role `user`, or empty.
   std::string last_user_text() const;
   bool has_tool(std::string_view name) const;
-  /// The tool with that name, or null.
+  /// Returns the tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 
@@ -3911,7 +3911,7 @@ class [[nodiscard]] Verdict {
   std::string message_;
 };
 
-/// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
+/// Returns "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
@@ -3989,7 +3989,7 @@ class Scenario {
   detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
-/// "answer", "error", "answer or error".
+/// Returns "answer", "error", "answer or error".
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
@@ -4049,7 +4049,7 @@ class Mishap {
 
   /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
+  /// Returns the client's key from this turn on. Mounting `rotated-key` changes it and deletes the previous key.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
@@ -4120,7 +4120,7 @@ class Catalogue {
   /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// The scenarios in the order of their files.
+  /// Returns the scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
   /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.
@@ -4188,7 +4188,7 @@ class ScriptError : public GatewayError {
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
 
-  /// The first 20 problems.
+  /// Returns the first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -4266,7 +4266,7 @@ class ScriptDocument {
   /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
   /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files read, in order; empty for a value.
+  /// Returns the files read, in order, or an empty list for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -4318,9 +4318,9 @@ Json as_json(const NearMiss& near);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
+/// Returns text such as "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as needed.
+/// Returns text such as "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
 /// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
@@ -4360,7 +4360,7 @@ using Reporter = bool (*)(const Report& report);
 
 /// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null if none was set.
+/// Returns the reporter, or null if none was set.
 Reporter reporter();
 
 /// A reporter that is set until the program ends, or the adapter's shared object is unloaded.
@@ -4485,7 +4485,7 @@ void pass_over_notes();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
 /// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
@@ -4494,15 +4494,15 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
   std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
   std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
+  /// Returns a number that is uniform in [0, 1).
   double unit();
-  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
   double normal();
-  /// `length` characters of [0-9a-zA-Z].
+  /// Returns `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
 
  private:
@@ -4520,15 +4520,15 @@ namespace text {
 /// that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
+/// Returns the number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The length of the incomplete character, at most 3 bytes, at the start; 0 if there is none. Not for complete ones.
+/// Returns the length, at most 3, of an incomplete character at the start. Returns 0 if there is none.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
 
-/// The number of characters (code points). Each invalid byte counts as one.
+/// Returns the number of characters (code points). Each invalid byte counts as one.
 std::size_t code_points(std::string_view text);
 
 /// A position in a text. Both numbers start at 1; columns count characters.
@@ -4539,7 +4539,7 @@ struct Position {
 
 Position position_in(std::string_view text, std::size_t offset);
 
-/// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
+/// Returns the length in bytes of the character at byte `offset`, or 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);
 
 /// Appends a character as UTF-8. Surrogates and values beyond U+10FFFF become U+FFFD.
@@ -4559,13 +4559,13 @@ bool is_disruptive(char32_t character);
 /// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
-/// The same for several lines, keeping line ends.
+/// Does the same for several lines, keeping line ends.
 std::string printable_lines(std::string_view text);
 
 /// Appends a line end to a text of several lines, so that further output starts on a new line.
 std::string ended_lines(std::string text);
 
-/// "1 event", "2 events".
+/// Returns text such as "1 event", "2 events".
 std::string counted(std::size_t count, std::string_view noun);
 
 /// Appends `utf8` as a quoted JSON string, exactly as Json::dump() writes valid UTF-8.
@@ -4573,16 +4573,16 @@ void append_json_string(std::string& out, std::string_view utf8);
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";
 
-/// The value of a hexadecimal digit, or -1.
+/// Returns the value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 without two digits.
+/// Returns the value of the two hexadecimal digits at `offset`, or -1 without two digits.
 int hex_byte(std::string_view text, std::size_t offset);
 
-/// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
+/// Returns `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000.
 std::string decimal(std::int64_t count, std::int64_t unit);
 
-/// The shortest text that reads back as the same number, in any locale: "0.1", "3", "1e+300", "-infinity", "NaN".
+/// Returns the shortest text that reads back as the same number, in any locale, such as "0.1", "1e+300" or "NaN".
 std::string number(double value);
 
 /// Parses 1 to 9 decimal digits; empty for any other text.
@@ -4594,7 +4594,7 @@ bool is_token(std::string_view text);
 /// Converts ASCII letters to lower case, independent of the locale. Other bytes are unchanged.
 std::string lower_ascii(std::string_view text);
 
-/// The number of byte insertions, deletions and replacements between two texts.
+/// Returns the number of byte insertions, deletions and replacements between two texts.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
@@ -4605,10 +4605,11 @@ std::string_view trim(std::string_view text);
 /// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty if an escape is invalid. The result may contain any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// RFC 4648, section 4, with padding.
+/// Encodes bytes in base64 with padding (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down. Below 1 ms "0.4 ms", in whole microseconds. Negative durations as 0.
+/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Negative durations count as
+/// 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -4766,7 +4767,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
-/// "/a~1b" for the name "a/b".
+/// Returns "/a~1b" for the name "a/b".
 inline std::string token(std::string_view name) { return (Json::json_pointer() / std::string(name)).to_string(); }
 
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
@@ -4778,7 +4779,7 @@ inline std::optional<std::string> name_of(std::string_view token) {
   }
 }
 
-/// The member or element with that name, or null.
+/// Returns the member or element with that name, or null.
 inline const Json* child(const Json& value, std::string_view name) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
@@ -4792,7 +4793,7 @@ inline const Json* child(const Json& value, std::string_view name) {
   return place < value.size() ? &value[place] : nullptr;
 }
 
-/// The value at a JSON pointer, or null.
+/// Returns the value at a JSON pointer, or null.
 inline const Json* find(const Json& root, std::string_view pointer) {
   const Json* value = &root;
   while (value && !pointer.empty()) {
@@ -4812,15 +4813,15 @@ inline const Json* find(const Json& root, std::string_view pointer) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
-/// Whole seconds since the Unix epoch.
+/// Returns the whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
+/// Returns text such as "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
+/// Returns text such as "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+/// Returns text such as "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
+/// Parses an HTTP date, ignoring surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
@@ -4916,7 +4917,7 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool is_over() = 0;
-  /// The longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  /// Returns the longest real time until is_over() must be called again; empty: only a wake can end the wait.
   virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
@@ -4938,7 +4939,7 @@ class Timeline {
   TimePoint now() const;
   /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// On the real clock, the time passed since that moment; 0 on other clocks.
+  /// Returns the time since that moment on the real clock, or 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -5006,7 +5007,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
+  /// Returns the time until the next poll. It grows with the duration of the wait and the number of such waits.
   Duration recheck_in() const;
 
  private:
@@ -5051,14 +5052,14 @@ struct ExpiredSleeps {
   std::size_t count = 0;
   Duration last{0};
 };
-/// Empty for clocks that are not manual.
+/// Returns the sleeps that a manual clock's guard ended. Zero for other clocks.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() on overflow.
+/// Returns `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
 bool is_manual(const Clock& clock);
 bool is_instant(const Clock& clock);
-/// waits() of a handle that must refer to a manual clock.
+/// Returns waits() of a clock that must be a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 /// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
 /// called before each deadline, with the clock's mutex held; true stops there. May be null.
@@ -5153,7 +5154,7 @@ class ChangeCount {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
 
-/// An id that differs between a process and its forked children.
+/// Returns an id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
 /// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
@@ -5594,7 +5595,7 @@ inline constexpr FailureRow failure_rows[] = {
     {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
 };
 
-/// The ready-made failure of a status; for another status, one with the code `forced_failure`.
+/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
 inline Failure failure_with_status(int status) {
   for (const FailureRow& row : failure_rows)
     if (row.status == status) return row.make();
@@ -5821,7 +5822,7 @@ class Path {
   Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
   Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
 
-  /// "messages[0].content".
+  /// Returns text such as "messages[0].content".
   std::string to_string() const;
 
  private:
@@ -5829,9 +5830,9 @@ class Path {
   std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
-/// "a string (\"hot\")", for the "got" of a message.
+/// Returns text such as "a string (\"hot\")", for the "got" of a message.
 std::string type_and_value(const Json& value);
-/// "\"a\", \"b\"".
+/// Returns text such as "\"a\", \"b\"".
 std::string quoted_list(std::initializer_list<std::string_view> values);
 [[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
 [[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
@@ -5847,9 +5848,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null. Json::find would create a string for a string_view.
+/// Returns the member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member; throws RequestError if it is missing.
+/// Returns the member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
@@ -5924,7 +5925,7 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
+  /// Returns the member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
@@ -6219,9 +6220,9 @@ namespace detail {
 /// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
-/// `{"id", "object":"model", "created", "owned_by"}`.
+/// Returns `{"id", "object":"model", "created", "owned_by"}`.
 std::string model_body(const wire::Model& model, std::int64_t created);
-/// `{"object":"list","data":[…]}`.
+/// Returns `{"object":"list","data":[…]}`.
 std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
 
 }  // namespace detail
@@ -6300,9 +6301,9 @@ struct TokenizedText {
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
+  /// Returns the tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta, as a half-open range.
+  /// Returns the tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
@@ -6324,7 +6325,7 @@ class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
+  /// Returns the ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
   /// Throws GatewayError if pieces are left.
   void require_end() const;
@@ -6390,7 +6391,7 @@ struct CompletionChoice {
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 
-  /// The number of content deltas: thinking, text, refusal and arguments.
+  /// Returns the number of content deltas: thinking, text, refusal and arguments.
   std::size_t deltas() const;
 };
 
@@ -6405,7 +6406,7 @@ class Completion {
              const Chunking* chunking);
 
   std::string body() const;
-  /// The number of content deltas, which the pace uses regardless of the usage.
+  /// Returns the number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const TokenUsage& usage() const { return usage_; }
@@ -6419,7 +6420,7 @@ class Completion {
   void merge_extra(std::string& json, const char* message) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
-  /// The scripted usage as sent; empty: usage() applies.
+  /// Returns the scripted usage as sent, or nothing if usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
   bool interleaved() const { return interleaved_; }
   bool finish_in_last_chunk() const { return finish_in_last_chunk_; }
@@ -6452,7 +6453,7 @@ class Completion {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// Random generator for one part of a choice, independent of the other parts of the answer.
+/// Returns a random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 /// Appends `,"name":`. Omits the comma at the start of an object.
@@ -6502,7 +6503,8 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
+  /// Returns the deltas of a choice's tool calls. If `interleaved`, all first deltas precede the fragments, taken in
+  /// turn.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -6547,7 +6549,7 @@ class CompletionEvents final : public EventSource {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
 
-/// One common English word in lower case ASCII letters.
+/// Returns one common English word in lower case ASCII letters.
 std::string word(Random& random);
 
 /// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
@@ -6567,7 +6569,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// A fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
+/// Returns a fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
@@ -6668,7 +6670,7 @@ class Checker {
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// Returns a JSON instance that certainly satisfies the schema, equal for equal states of `random`. Optional properties
 /// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
@@ -6686,7 +6688,7 @@ std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensi
 
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
-/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+/// Returns the body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
 
 }}}  // namespace mock_gateway::detail
@@ -6702,7 +6704,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
-  /// 1 for the first request with this fingerprint, 2 for the next, …
+  /// Returns 1 for the first request with this fingerprint, 2 for the next, and so on.
   std::uint64_t next(std::uint64_t fingerprint) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = counts_.find(fingerprint);
@@ -6796,7 +6798,7 @@ struct MatcherNode {
 };
 
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The only key of the scopes, by id or description, if any.
+/// Returns the only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Runs the test's functions, lets their exceptions pass, and records their results.
@@ -6841,7 +6843,7 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// A step for which the request waits until the test gives the reply.
+  /// Returns a step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -6888,9 +6890,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location. The plan has the location at the time of mounting.
+  /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests that the stub belongs to, from its key_is and header_is; empty: all tests.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is; empty: all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -6898,7 +6900,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests that are not in the journal yet.
+  /// Returns the number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -6906,7 +6908,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The id of the first answered exchange; 0 if there is none.
+  /// Returns the id of the first answered exchange, or 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -7023,7 +7025,7 @@ class Script {
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// The number of changes to stubs and states by the test.
+  /// Returns the number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
@@ -7120,9 +7122,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// "reset the connection after 2 tokens".
+/// Returns text such as "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time" without conditions.
+/// Returns text such as "probability 0.1, nth 3", or "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7574,7 +7576,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() writes for `size` bytes, without the member's header.
+  /// Returns the size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.
@@ -7895,7 +7897,7 @@ class WriteQueue {
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// The number of bytes of the answer added so far.
+  /// Returns the number of bytes of the answer added so far.
   std::size_t position() const { return position_; }
   std::size_t written() const { return written_; }
   bool is_split() const { return is_split_; }
@@ -7993,7 +7995,7 @@ class Delivery {
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
+  /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
 
  private:
@@ -8343,7 +8345,7 @@ int duplicate(int descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// The process's descriptor limit; empty if unlimited or unknown.
+/// Returns the process's descriptor limit, or nothing if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
 std::string last_error();
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
@@ -8484,7 +8486,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again, even without socket events.
+  /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -8519,7 +8521,7 @@ class Connection final : public Outlet {
 
   /// Lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
+  /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.
@@ -8785,7 +8787,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// Returns the request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -8894,7 +8896,7 @@ class Server {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
+/// Returns the reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
@@ -9384,7 +9386,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
+  /// Returns the memory of the record, for the journal's byte limit. After publication, only the end changes it.
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
@@ -9423,7 +9425,7 @@ class JournalState {
   void forget_problems();
   /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, including reserved ones; 0 if there is none.
+  /// Returns the newest exchange's id, including reserved ones, or 0 if there is none.
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();
@@ -9805,7 +9807,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool is_over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
+  /// Returns the test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10538,7 +10540,7 @@ Json saying(std::string_view text);
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The chunks of the usual answer: the role, four with text, the end.
+/// Returns the chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 std::string usual_events();
@@ -10556,16 +10558,16 @@ const char* usual_type_of(bool streamed);
 void end_with(Chunks& chunks, const char* finish_reason);
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends if its server does not answer.
+/// Returns the page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
+/// Returns a complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// Returns a trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// A trigger after the first byte of the usual answer's first two-byte character.
+/// Returns a trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
+/// Returns `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
@@ -10576,7 +10578,7 @@ std::string function_of(std::string_view name, std::string_view arguments);
 /// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
-/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
+/// Returns the chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
 Json silent_opening();
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
@@ -10689,7 +10691,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
+  /// Returns the name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10845,7 +10847,7 @@ inline constexpr std::size_t most_problems = 20;
 /// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
-/// "an object", "a string".
+/// Returns text such as "an object", "a string".
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
@@ -10980,7 +10982,7 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys allowed with "failure", wherever it occurs.
+/// Returns the keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
 /// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
@@ -11071,7 +11073,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text used as a name: see script_values::name_of.
+/// Returns a text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -11235,7 +11237,7 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-/// In UTC.
+/// Returns the date and time in UTC.
 MOCK_GATEWAY_INLINE std::tm civil_time(TimePoint moment) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   std::tm time{};
@@ -11316,7 +11318,7 @@ namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread works for; null: none.
+/// Returns the timeline of the exchange that the calling thread works for; null if none.
 MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;
@@ -11956,7 +11958,7 @@ class Reader {
     std::size_t place;   // its index in JsonReadOptions::places
   };
 
-  /// The next character; NUL at the end.
+  /// Returns the next character, or NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   /// Consumes the character, which must not be NUL, if it is next.
@@ -12189,7 +12191,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
+  /// Returns the path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -17016,7 +17018,7 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-/// The content of `error` in OpenAI's error bodies.
+/// Returns the content of `error` in OpenAI's error bodies.
 MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
   Json error = {{"message", failure.message()},
@@ -17131,7 +17133,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
   return choice;
 }
 
-/// The scripted usage, or else the counted one.
+/// Returns the scripted usage, or else the counted one.
 MOCK_GATEWAY_INLINE TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                       std::size_t reasoning) {
   const TokenUsage usage =
@@ -17713,7 +17715,7 @@ class SchemaTexts {
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// A JSON instance of the schema at the JSON path `place` in the request.
+  /// Returns a JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
@@ -17736,7 +17738,7 @@ class SchemaTexts {
   std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
-/// A tool's parameters, restricted to objects, because arguments are always one.
+/// Returns a tool's parameters, restricted to objects, because arguments are always one.
 MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -17748,7 +17750,7 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
+/// Returns a call of a custom tool with words as input. Refuses a grammar, because words may not match it.
 MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -17777,7 +17779,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
+/// Returns the calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -17924,7 +17926,7 @@ MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order on every machine.
+/// Returns the numbers in single precision and little-endian order, on every machine.
 MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);
@@ -18043,7 +18045,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// Equality as defined by JSON Schema.
+/// Compares two values as defined by JSON Schema.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
@@ -18532,7 +18534,7 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
+  /// Returns the alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
@@ -18580,7 +18582,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
+  /// Returns the alternatives, beginning with a random one. Recursive ones are last if `brief`. Null is usually last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -18649,7 +18651,7 @@ class Maker {
 
   // -- Numbers and strings
 
-  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
+  /// Returns a multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;
@@ -18876,7 +18878,7 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
+/// Returns the end of the piece of JSON at `start`: white space, then letters or punctuation, at most 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -19669,7 +19671,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -30991,7 +30993,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns text such as "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -31010,7 +31012,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// Returns text such as ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string finish_and_usage(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -32202,7 +32204,7 @@ MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A complete handwritten response with these header fields, after which the connection closes.
+/// Returns a complete handwritten response with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
@@ -32397,7 +32399,7 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { retu
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call with its arguments encoded twice, as a JSON string.
+/// Returns the usual call with its arguments encoded twice, as a JSON string.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
@@ -32850,7 +32852,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
+  /// Returns the maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -35772,7 +35774,7 @@ MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::ve
   return only_key(node, keys, what);
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns text such as "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " of at least " + least->dump();
@@ -36514,7 +36516,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// A reply without the keys that only apply to completions.
+/// Returns a reply without the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -38320,222 +38322,222 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4423  Implementation
 //   4484    core/random.hpp
 //   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27277    evidence/record.cpp
-//  27734    evidence/redaction.cpp
-//  27874    evidence/redirects.cpp
-//  27977    evidence/retries.cpp
-//  28349    evidence/review.cpp
-//  28720    evidence/told_in_body.cpp
-//  28817    evidence/verification.cpp
-//  28934    serve/answer_headers.cpp
-//  29011    serve/asked_requests.cpp
-//  29078    serve/chat_judge.cpp
-//  29391    serve/connection_loop.cpp
-//  29552    serve/gateway_state.cpp
-//  29588    serve/judge.cpp
-//  29800    serve/limits.cpp
-//  29897    serve/operations.cpp
-//  30119    serve/reply_answer.cpp
-//  30260    serve/request_checks.cpp
-//  30334    serve/runner.cpp
-//  30682    serve/served_models.cpp
-//  30760    serve/served_request.cpp
-//  30828    gateway/catalogue.cpp
-//  31241    gateway/catalogue_chunks.cpp
-//  31529    gateway/catalogue_delivery.cpp
-//  31681    gateway/catalogue_entries.cpp
-//  31910    gateway/catalogue_failures.cpp
-//  32191    gateway/catalogue_framing.cpp
-//  32375    gateway/catalogue_tool_calls.cpp
-//  32574    gateway/chat_script.cpp
-//  32723    gateway/gateway.cpp
-//  33013    gateway/mishaps.cpp
-//  33351    gateway/options.cpp
-//  33504    gateway/sweep.cpp
-//  33905    document/scenario_files.cpp
-//  34043    document/script_document.cpp
-//  34433    document/script_faults.cpp
-//  34719    document/script_files.cpp
-//  34863    document/script_gateway.cpp
-//  35166    document/script_matchers.cpp
-//  35458    document/script_objects.cpp
-//  35618    document/script_reader.cpp
-//  36066    document/script_references.cpp
-//  36382    document/script_replies.cpp
-//  36766    document/script_schema.cpp
-//  36893    document/script_sections.cpp
-//  37435    document/script_values.cpp
-//  37823  Adapters
-//  37840    adapters/catch2.hpp
-//  37994    adapters/doctest.hpp
-//  38154    adapters/gtest.hpp
+//   4618    core/json_reader.hpp
+//   4672    core/pattern.hpp
+//   4763    core/json_pointer.hpp
+//   4811    core/calendar.hpp
+//   4830    core/access.hpp
+//   4902    core/timeline.hpp
+//   5080    core/rows.hpp
+//   5106    core/change_count.hpp
+//   5150    core/process.hpp
+//   5177    core/warning.hpp
+//   5192    core/heap_optional.hpp
+//   5219    core/handoff.hpp
+//   5256    model/profile_traits.hpp
+//   5356    model/checks.hpp
+//   5372    model/reply_data.hpp
+//   5438    model/request_error.hpp
+//   5451    model/fault_rows.hpp
+//   5567    model/failure_rows.hpp
+//   5607    model/dialect_rows.hpp
+//   5644    model/finding_kinds.hpp
+//   5721    model/reply_checks.hpp
+//   5770    request/embedding_request.hpp
+//   5794    request/chat_parser.hpp
+//   5811    request/chat_fields.hpp
+//   5859    request/chat_reader.hpp
+//   5954    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6547    answer/words.hpp
+//   6562    answer/default_reply.hpp
+//   6577    answer/schema_checker.hpp
+//   6680    answer/embeddings.hpp
+//   6696    answer/occurrences.hpp
+//   6731    script/matcher_node.hpp
+//   6836    script/script.hpp
+//   7090    script/chaos_plan.hpp
+//   7132    script/chaos_rules.hpp
+//   7206    script/connection_faults.hpp
+//   7260    script/forced_failures.hpp
+//   7299    script/field_matchers.hpp
+//   7373    script/hiding.hpp
+//   7412    script/excerpts.hpp
+//   7436    script/json_comparison.hpp
+//   7462    delivery/answer_log.hpp
+//   7571    delivery/gzip.hpp
+//   7596    delivery/framing.hpp
+//   7645    delivery/outlet.hpp
+//   7692    delivery/pace_schedule.hpp
+//   7734    delivery/progress.hpp
+//   7784    delivery/waits.hpp
+//   7860    delivery/write_queue.hpp
+//   7955    delivery/delivery.hpp
+//   8221    http/exchange_observer.hpp
+//   8255    http/sockets.hpp
+//   8375    http/wakes.hpp
+//   8444    http/connection.hpp
+//   8711    http/request_reader.hpp
+//   8835    http/server.hpp
+//   8895    http/response.hpp
+//   8910    http/turned_away.hpp
+//   8958    http/workers.hpp
+//   9014    http/acceptor.hpp
+//   9057    http/poller.hpp
+//   9110    http/reactor.hpp
+//   9216    evidence/kept_problems.hpp
+//   9279    evidence/record.hpp
+//   9531    evidence/diagnosis.hpp
+//   9593    evidence/gateway_problems.hpp
+//   9691    evidence/review_parts.hpp
+//   9752    serve/asked_requests.hpp
+//   9829    serve/operations.hpp
+//   9896    serve/served_models.hpp
+//   9936    serve/gateway_state.hpp
+//   9994    serve/served_request.hpp
+//  10175    serve/runner.hpp
+//  10225    serve/connection_loop.hpp
+//  10268    serve/tester_code.hpp
+//  10332    gateway/catalogue_entries.hpp
+//  10595    gateway/option_values.hpp
+//  10653    gateway/sweep_run.hpp
+//  10676    document/script_reader.hpp
+//  10885    document/script_sections.hpp
+//  11064    document/script_values.hpp
+//  11230    core/calendar.cpp
+//  11311    core/clock.cpp
+//  11716    core/gate.cpp
+//  11926    core/json_reader.cpp
+//  12265    core/pattern.cpp
+//  12678    core/random.cpp
+//  12733    core/reporter.cpp
+//  12831    core/text.cpp
+//  13175    model/acceptance.cpp
+//  13234    model/checks.cpp
+//  13271    model/connection_fault.cpp
+//  13373    model/failure.cpp
+//  13519    model/fault.cpp
+//  13753    model/finding.cpp
+//  13787    model/http_reply.cpp
+//  13853    model/pace.cpp
+//  14051    model/profile.cpp
+//  14229    model/range.cpp
+//  14259    model/received_request.cpp
+//  14327    model/reply.cpp
+//  14723    model/reply_checks.cpp
+//  14916    model/reply_template.cpp
+//  15076    model/sent_answer.cpp
+//  15104    model/sse_dialect.cpp
+//  15249    request/chat_fields.cpp
+//  15391    request/chat_messages.cpp
+//  15600    request/chat_reader.cpp
+//  16005    request/chat_request.cpp
+//  16089    request/embedding_request.cpp
+//  16177    keys/api_key.cpp
+//  16227    keys/key_store.cpp
+//  16724    keys/keys.cpp
+//  16788    keys/secrets.cpp
+//  16993    answer/bodies.cpp
+//  17066    answer/completion.cpp
+//  17292    answer/completion_events.cpp
+//  17488    answer/completion_json.cpp
+//  17705    answer/default_reply.cpp
+//  17882    answer/embeddings.cpp
+//  17999    answer/schema_checker.cpp
+//  18462    answer/schema_instance.cpp
+//  18835    answer/tokens.cpp
+//  19056    answer/words.cpp
+//  19117    script/chaos.cpp
+//  19257    script/chaos_rules.cpp
+//  19369    script/connection_faults.cpp
+//  19478    script/excerpts.cpp
+//  19540    script/field_matchers.cpp
+//  19918    script/forced_failures.cpp
+//  20007    script/hiding.cpp
+//  20122    script/json_comparison.cpp
+//  20208    script/matcher.cpp
+//  20451    script/matchers.cpp
+//  20802    script/scope.cpp
+//  20860    script/script.cpp
+//  21256    script/text_matchers.cpp
+//  21377    delivery/answer_log.cpp
+//  21547    delivery/delivery.cpp
+//  22011    delivery/faults_and_waits.cpp
+//  22284    delivery/framing.cpp
+//  22401    delivery/gzip.cpp
+//  22468    delivery/pace_schedule.cpp
+//  22537    delivery/progress.cpp
+//  22588    delivery/write_queue.cpp
+//  22729    http/acceptor.cpp
+//  22837    http/compatibility.cpp
+//  22946    http/connection.cpp
+//  23527    http/poller.cpp
+//  23695    http/reactor.cpp
+//  23958    http/request_reader.cpp
+//  24409    http/response.cpp
+//  24490    http/server.cpp
+//  24897    http/sockets.cpp
+//  25399    http/turned_away.cpp
+//  25483    http/workers.cpp
+//  25596    evidence/diagnosis.cpp
+//  25815    evidence/evidence_json.cpp
+//  26182    evidence/exchange.cpp
+//  26468    evidence/gateway_problems.cpp
+//  26915    evidence/journal.cpp
+//  27069    evidence/kept_problems.cpp
+//  27179    evidence/notes.cpp
+//  27279    evidence/record.cpp
+//  27736    evidence/redaction.cpp
+//  27876    evidence/redirects.cpp
+//  27979    evidence/retries.cpp
+//  28351    evidence/review.cpp
+//  28722    evidence/told_in_body.cpp
+//  28819    evidence/verification.cpp
+//  28936    serve/answer_headers.cpp
+//  29013    serve/asked_requests.cpp
+//  29080    serve/chat_judge.cpp
+//  29393    serve/connection_loop.cpp
+//  29554    serve/gateway_state.cpp
+//  29590    serve/judge.cpp
+//  29802    serve/limits.cpp
+//  29899    serve/operations.cpp
+//  30121    serve/reply_answer.cpp
+//  30262    serve/request_checks.cpp
+//  30336    serve/runner.cpp
+//  30684    serve/served_models.cpp
+//  30762    serve/served_request.cpp
+//  30830    gateway/catalogue.cpp
+//  31243    gateway/catalogue_chunks.cpp
+//  31531    gateway/catalogue_delivery.cpp
+//  31683    gateway/catalogue_entries.cpp
+//  31912    gateway/catalogue_failures.cpp
+//  32193    gateway/catalogue_framing.cpp
+//  32377    gateway/catalogue_tool_calls.cpp
+//  32576    gateway/chat_script.cpp
+//  32725    gateway/gateway.cpp
+//  33015    gateway/mishaps.cpp
+//  33353    gateway/options.cpp
+//  33506    gateway/sweep.cpp
+//  33907    document/scenario_files.cpp
+//  34045    document/script_document.cpp
+//  34435    document/script_faults.cpp
+//  34721    document/script_files.cpp
+//  34865    document/script_gateway.cpp
+//  35168    document/script_matchers.cpp
+//  35460    document/script_objects.cpp
+//  35620    document/script_reader.cpp
+//  36068    document/script_references.cpp
+//  36384    document/script_replies.cpp
+//  36768    document/script_schema.cpp
+//  36895    document/script_sections.cpp
+//  37437    document/script_values.cpp
+//  37825  Adapters
+//  37842    adapters/catch2.hpp
+//  37996    adapters/doctest.hpp
+//  38156    adapters/gtest.hpp

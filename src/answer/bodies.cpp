@@ -31,7 +31,7 @@ std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-/// The content of `error` in OpenAI's error bodies.
+/// Returns the content of `error` in OpenAI's error bodies.
 Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
   Json error = {{"message", failure.message()},

@@ -27,7 +27,8 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
+  /// Returns the deltas of a choice's tool calls. If `interleaved`, all first deltas precede the fragments, taken in
+  /// turn.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);

@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace completions {
 
-/// Random generator for one part of a choice, independent of the other parts of the answer.
+/// Returns a random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 /// Appends `,"name":`. Omits the comma at the start of an object.

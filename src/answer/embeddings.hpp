@@ -18,7 +18,7 @@ std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensi
 
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
-/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+/// Returns the body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
 
 }  // namespace mock_gateway::detail

@@ -107,7 +107,7 @@ class Checker {
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// Returns a JSON instance that certainly satisfies the schema, equal for equal states of `random`. Optional properties
 /// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 

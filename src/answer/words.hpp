@@ -7,7 +7,7 @@
 namespace mock_gateway::detail {
 namespace words {
 
-/// One common English word in lower case ASCII letters.
+/// Returns one common English word in lower case ASCII letters.
 std::string word(Random& random);
 
 /// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full

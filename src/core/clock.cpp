@@ -25,7 +25,7 @@ namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread works for; null: none.
+/// Returns the timeline of the exchange that the calling thread works for; null if none.
 Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;

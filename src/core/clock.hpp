@@ -24,7 +24,7 @@ class GateState;
 /// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The current time, since the Unix epoch.
+  /// Returns the current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -81,7 +81,7 @@ class ManualClock : public Clock {
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, except waits without a deadline.
+  /// Returns the pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 

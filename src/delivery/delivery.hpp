@@ -65,7 +65,7 @@ class Delivery {
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
+  /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
 
  private:

@@ -51,7 +51,7 @@ class ScriptError : public GatewayError {
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
-  /// The first 20 problems.
+  /// Returns the first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -129,7 +129,7 @@ class ScriptDocument {
   /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
   /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files read, in order; empty for a value.
+  /// Returns the files read, in order, or an empty list for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 

@@ -32,7 +32,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
+  /// Returns the name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -188,7 +188,7 @@ inline constexpr std::size_t most_problems = 20;
 /// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
-/// "an object", "a string".
+/// Returns text such as "an object", "a string".
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);

@@ -125,7 +125,7 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys allowed with "failure", wherever it occurs.
+/// Returns the keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
 /// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);

@@ -135,42 +135,42 @@ class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// The number of the exchange within the gateway, from 1.
+  /// Returns the number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// The number of the connection within the gateway, from 1.
+  /// Returns the number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// The number of the request within its connection, from 1.
+  /// Returns the number of the request within its connection, from 1.
   std::size_t position() const;
   bool reused_connection() const;
 
   // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
-  /// The method as sent: "POST".
+  /// Returns the method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", not decoded.
+  /// Returns the target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling sent, with masked keys.
+  /// Returns the header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body, with its transfer coding removed and keys masked.
+  /// Returns the body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// The method, target, header fields, body and key of the request.
+  /// Returns the method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// All bytes of the request as received, with masked keys.
+  /// Returns all bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
+  /// Returns the chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
+  /// Returns the id of the key sent with the request, or empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
@@ -185,18 +185,18 @@ class Exchange {
   bool client_closed_its_side() const;
   /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
+  /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
   /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
   /// ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
+  /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// The events, content deltas and bytes of the answer passed to the connection so far.
+  /// Returns how many events, content deltas and bytes of the answer were passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
@@ -205,7 +205,7 @@ class Exchange {
   /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
+  /// Returns a copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
@@ -252,9 +252,9 @@ class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
+  /// Returns the number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// The number of exchanges evicted because of Options::journal_limits.
+  /// Returns the number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.

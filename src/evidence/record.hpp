@@ -138,7 +138,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
+  /// Returns the memory of the record, for the journal's byte limit. After publication, only the end changes it.
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
@@ -177,7 +177,7 @@ class JournalState {
   void forget_problems();
   /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, including reserved ones; 0 if there is none.
+  /// Returns the newest exchange's id, including reserved ones, or 0 if there is none.
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();

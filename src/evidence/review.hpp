@@ -90,13 +90,13 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// The findings in the order of their exchanges.
+  /// Returns the findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   std::size_t judged() const { return judged_; }
-  /// The number of exchanges evicted from the journal before they could be judged.
+  /// Returns the number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// The number of judged exchanges that had not ended.
+  /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
   /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;

@@ -80,7 +80,7 @@ class [[nodiscard]] Verification {
   ~Verification();
 
   explicit operator bool() const;
-  /// The problems in the order of message().
+  /// Returns the problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
   /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
@@ -90,12 +90,12 @@ class [[nodiscard]] Verification {
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order mounted.
+  /// Returns the stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// The number of exchanges evicted from the journal. Their problems are kept.
+  /// Returns the number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// The number of exchanges still under way.
+  /// Returns the number of exchanges still under way.
   std::size_t open() const { return open_; }
   /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;

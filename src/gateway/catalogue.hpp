@@ -82,7 +82,7 @@ class [[nodiscard]] Verdict {
   std::string message_;
 };
 
-/// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
+/// Returns "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
@@ -160,7 +160,7 @@ class Scenario {
   detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
-/// "answer", "error", "answer or error".
+/// Returns "answer", "error", "answer or error".
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 

@@ -19,7 +19,7 @@ void say_before_text(Chunks& chunks, const char* bytes) {
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A complete handwritten response with these header fields, after which the connection closes.
+/// Returns a complete handwritten response with these header fields, after which the connection closes.
 Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));

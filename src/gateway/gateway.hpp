@@ -181,7 +181,7 @@ class Gateway {
   /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// The state that connections answer from; null in a forked process.
+  /// Returns the state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 

@@ -56,7 +56,7 @@ class Mishap {
 
   /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
+  /// Returns the client's key from this turn on. Mounting `rotated-key` changes it and deletes the previous key.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real

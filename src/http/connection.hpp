@@ -62,7 +62,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again, even without socket events.
+  /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -97,7 +97,7 @@ class Connection final : public Outlet {
 
   /// Lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
+  /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.

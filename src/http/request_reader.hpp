@@ -93,7 +93,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// Returns the request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:

@@ -98,7 +98,7 @@ int duplicate(int descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// The process's descriptor limit; empty if unlimited or unknown.
+/// Returns the process's descriptor limit, or nothing if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
 std::string last_error();
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.

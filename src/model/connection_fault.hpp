@@ -46,13 +46,13 @@ class ConnectionFault {
   /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
-  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
+  /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
   /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure sent before the body has arrived; empty for the kinds that send none.
+  /// Returns the failure sent before the body has arrived, or nothing for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:

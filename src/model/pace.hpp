@@ -102,9 +102,9 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
+  /// Returns the number of tokens, words, characters or bytes in a delta, or 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
+  /// Returns the deltas of a Chunking of kind `pieces`, or empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:

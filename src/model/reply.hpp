@@ -39,7 +39,7 @@ class TokenLogprob {
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty if generated.
+  /// Returns the alternatives, or nothing if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -64,7 +64,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// The number set, else the sum of prompt and completion.
+  /// Returns the number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -99,7 +99,7 @@ class StreamChunk {
   /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
+  /// Returns the data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
   /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
@@ -108,7 +108,7 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
   /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// The time set by at(); empty unless set.
+  /// Returns the time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -266,23 +266,23 @@ struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
 Reply text(std::string text);
-/// A reply that starts with reasoning: `thinking("…").text("…")`.
+/// Returns a reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply with a tool call and no text; see Reply::tool_call.
+/// Returns a reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
+/// Returns a reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
+/// Returns a reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
+/// Returns a refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON in compact form.
+/// Returns a reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
 /// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
 /// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
 /// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
+/// Returns an element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
 /// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.

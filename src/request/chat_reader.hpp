@@ -80,7 +80,7 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
+  /// Returns the member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;

@@ -87,7 +87,7 @@ struct MatcherNode {
 };
 
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The only key of the scopes, by id or description, if any.
+/// Returns the only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Runs the test's functions, lets their exceptions pass, and records their results.

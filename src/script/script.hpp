@@ -31,7 +31,7 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// A step for which the request waits until the test gives the reply.
+  /// Returns a step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -78,9 +78,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location. The plan has the location at the time of mounting.
+  /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests that the stub belongs to, from its key_is and header_is; empty: all tests.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is; empty: all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -88,7 +88,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests that are not in the journal yet.
+  /// Returns the number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -96,7 +96,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The id of the first answered exchange; 0 if there is none.
+  /// Returns the id of the first answered exchange, or 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -213,7 +213,7 @@ class Script {
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// The number of changes to stubs and states by the test.
+  /// Returns the number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
