@@ -994,7 +994,7 @@ class Reply {
   [[nodiscard]] Reply model(std::string id) const;
   /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all fields of a TokenUsage.
+  /// Sets the reply's `usage` with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
   // A template, so that usage({12, 5}) means a TokenUsage.
@@ -1133,7 +1133,7 @@ template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON in compact form. Its strings are UTF-8.
+/// Makes a raw reply with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
 /// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,
@@ -1630,7 +1630,7 @@ Effect stall(Gate gate);
 /// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
 /// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, in the shape of the profile.
+/// Sends an event with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
 /// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();
@@ -1766,8 +1766,8 @@ Rate normal(double mean, double deviation);
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
-/// `first_token_after` each occurrence of a request uses the next one. Not empty.
+/// The times of a recording in order, repeated after the last. For `every`, they are the gaps within one reply. For
+/// `first_token_after`, each occurrence of a request uses the next time. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
@@ -1802,7 +1802,7 @@ Chunking by_tokens(std::size_t count = 1);
 Chunking by_words(std::size_t count = 1);
 /// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
+/// Whole code points that fit into `count` bytes of UTF-8, but at least one. JSON cannot carry a part of a code point.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
 /// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()
@@ -1951,7 +1951,7 @@ class SseDialect {
 namespace detail {
 
 void require_dialect(const SseDialect& dialect);
-/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out".
 /// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 
@@ -2107,7 +2107,7 @@ class ConnectionFault {
 
   /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
+  /// Returns how many bytes of a slow body the gateway reads after each gap, or 0 for the other kinds.
   std::size_t step() const { return step_; }
   /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }
@@ -2316,25 +2316,25 @@ class Exchange {
   Decision decision() &&;
   /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
+  /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
+  /// Returns how the exchange ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
+  /// Returns how the client left. Empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
   /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
-  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
-  /// ended before the trigger. Empty without chaos.
+  /// Returns the rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule
+  /// 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
   /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
@@ -2703,7 +2703,7 @@ struct Finding {
   bool fails_review = true;
 };
 
-/// "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
+/// Prints "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
@@ -2806,7 +2806,7 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
+  /// Returns what chaos did to the judged exchanges and how to repeat it. Empty without chaos.
   std::string chaos() const;
   /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
   /// number of evicted and open exchanges, and the effects of chaos, if any.
@@ -3027,7 +3027,7 @@ class Keys {
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
-  /// The same for tokens; replaces Options::limit_tokens.
+  /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 
@@ -4033,9 +4033,9 @@ class Mishap {
   const std::string& description() const;
   /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns one line about what a good client does.
   const std::string& good_client() const;
-  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
+  /// Returns what a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
   /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;
@@ -4235,7 +4235,7 @@ class ScriptDocument {
   /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
   /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
+  /// Reads files for a replacement of `loaded`. Gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
   /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
@@ -4250,8 +4250,8 @@ class ScriptDocument {
   /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
   /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
-  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: the old stubs or the
+  /// new stubs answer a request. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
   /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
   /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
@@ -4263,8 +4263,8 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
-  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
+  /// Also returns warnings about names that the gateway does not know: models, keys in `key_is`, and operations in the
+  /// rights of keys. Operations of failures are included if they look misspelled.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// Returns the files read, in order, or an empty list for a value.
   const std::vector<std::string>& files() const&;
@@ -4322,7 +4322,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 std::string printed(Duration duration);
 /// Returns text such as "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a duration outside the range of Duration.
+/// Prints a duration that is outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 template <class Rep, class Period>
@@ -4608,8 +4608,7 @@ std::optional<std::string> percent_decode(std::string_view text);
 /// Encodes bytes in base64 with padding (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Negative durations count as
-/// 0.
+/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -4917,7 +4916,7 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool is_over() = 0;
-  /// Returns the longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  /// Returns the longest real time until is_over() must be called again. Empty if only a wake can end the wait.
   virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
@@ -5542,7 +5541,7 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order of the documented table of script keys.
+/// Returns the forms in the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
@@ -5904,7 +5903,7 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  /// `skips_invalid`: skips fields of the wrong type.
+  /// Reads all fields. Skips fields of the wrong type if `skips_invalid`.
   void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
@@ -6216,7 +6215,7 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
 /// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
@@ -6503,8 +6502,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// Returns the deltas of a choice's tool calls. If `interleaved`, all first deltas precede the fragments, taken in
-  /// turn.
+  /// Returns the deltas of a choice's tool calls, call by call, or in turn if `interleaved`.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -6552,8 +6550,8 @@ namespace words {
 /// Returns one common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
-/// stop. The same state of `random` gives the same text on every platform.
+/// Returns a readable reply: one or two sentences with 8 to 24 words in all, of printable ASCII, with capital letters
+/// and full stops. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words
@@ -6681,9 +6679,9 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
-/// five, about 0 without shared words. Token numbers in the input count as words.
+/// Returns a unit vector for a text, in single precision. Only the text determines it, not the seed. The cosine of two
+/// vectors grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for
+/// four of five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
@@ -6743,11 +6741,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
+/// The results of the test's functions while a stub was chosen. Reports use them and do not call the functions again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Empty if the function was not called.
+  /// Returns the result of a matcher's function, or nothing if it was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -6892,7 +6890,7 @@ class StubState {
   const StubPlan& plan() const { return plan_; }
   /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// Returns the tests that the stub belongs to, from its key_is and header_is; empty: all tests.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is. Empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -7072,7 +7070,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
+  /// Checks whether it is the stub's turn. If so, counts the call and moves the state machines, except for a forecast.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
@@ -7529,7 +7527,7 @@ class AnswerLog {
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// Memory used, in bytes.
+  /// Returns the used memory in bytes.
   std::size_t weight() const;
 
  private:
@@ -7767,7 +7765,7 @@ struct DeliveryProgress {
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// Only for the connection's thread.
+  /// Only the connection's thread may call this.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
@@ -8240,12 +8238,12 @@ class ExchangeObserver {
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
+  /// Both times are taken before the first byte is written, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN or RST, or a write failed.
+  /// Called when the client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange still waits although its client has closed its side.
+  /// Tells whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
   virtual void mark_guard_expired() = 0;
 };
@@ -8425,7 +8423,7 @@ class StopLine {
     if (socket_ >= 0) sockets::shut_down(socket_);
   }
   bool is_stopped() const { return stopped_; }
-  /// is_stopped() for code that cannot poll the descriptor.
+  /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {
@@ -8494,7 +8492,7 @@ class Connection final : public Outlet {
   // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// The same without blocking.
+  /// Like wait_for_request(), but does not block.
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
@@ -8516,16 +8514,16 @@ class Connection final : public Outlet {
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
+  /// Returns when the last received byte reached this system, or the end of the last exchange if that is later.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// Lower bound: the client sent the current request no earlier than this.
+  /// Returns a lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.
-  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
+  /// `stream` is the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -8552,7 +8550,7 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write(), drain() or a check_…() gave up.
+  /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
   /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
@@ -8566,7 +8564,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// The same for a string literal, without a copy; null if none.
+  /// Sets it to a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
@@ -9638,7 +9636,7 @@ class GatewayProblems {
     /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`, returns only notes. Only findings about exchanges after `since` are included.
+  /// Returns problems (if `with_problems`) and notes. Includes only findings about exchanges after `since`.
   Unreported unreported(bool with_problems, std::uint64_t since) const;
   /// Returns the unprinted notes about exchanges after `since`. Excludes notes about stubs, because later requests may
   /// call them. Findings that fail no review come first, unless a review has printed them.
@@ -10753,7 +10751,7 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// A table of further allowed keys, which another reader applies; null: none.
+  /// A table of further allowed keys, which another reader applies; null if none.
   const ScriptTable& (*beside)() = nullptr;
 
   /// Returns the row of the key in this table or `beside`, or null for an unknown key.
@@ -10815,7 +10813,7 @@ class ScriptReader {
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// The same, but also throws ScriptMistake if it noted a mistake.
+  /// Like read_object(), but throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
@@ -11043,7 +11041,7 @@ namespace script_references {
 /// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
+/// Returns problems for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -12162,7 +12160,7 @@ class Reader {
     return true;
   }
 
-  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
+  /// Moves the last value of each repeated key to the position of the first, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12764,7 +12762,7 @@ struct NoteList {
   std::vector<NoteSource*> sources;
 };
 
-/// Never destroyed, because gateways may be destroyed after static objects.
+/// Returns the notes, which are never destroyed: gateways may be destroyed after static objects.
 MOCK_GATEWAY_INLINE NoteList& notes() {
   static NoteList& notes = *new NoteList;
   return notes;
@@ -16240,7 +16238,7 @@ MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   return name;
 }
 
-/// See ApiKey::hint.
+/// Returns the text of ApiKey::hint.
 MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;
@@ -17005,7 +17003,7 @@ MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
+/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -27887,7 +27885,7 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed, because a Gateway in a static variable may use it at exit.
+/// Returns all journals. The list is never destroyed, because a Gateway in a static variable may use it at exit.
 MOCK_GATEWAY_INLINE Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
@@ -32823,7 +32821,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// False in a forked process.
+  /// Returns false in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -34343,7 +34341,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// For a model in both lists, the document's owner applies if it sets one.
+/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -36194,7 +36192,7 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: also warn about states that only a call can set.
+/// Warns of unreachable states. `is_all` tells whether to include states that only a call can set.
 MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -38322,222 +38320,222 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4423  Implementation
 //   4484    core/random.hpp
 //   4514    core/text.hpp
-//   4618    core/json_reader.hpp
-//   4672    core/pattern.hpp
-//   4763    core/json_pointer.hpp
-//   4811    core/calendar.hpp
-//   4830    core/access.hpp
-//   4902    core/timeline.hpp
-//   5080    core/rows.hpp
-//   5106    core/change_count.hpp
-//   5150    core/process.hpp
-//   5177    core/warning.hpp
-//   5192    core/heap_optional.hpp
-//   5219    core/handoff.hpp
-//   5256    model/profile_traits.hpp
-//   5356    model/checks.hpp
-//   5372    model/reply_data.hpp
-//   5438    model/request_error.hpp
-//   5451    model/fault_rows.hpp
-//   5567    model/failure_rows.hpp
-//   5607    model/dialect_rows.hpp
-//   5644    model/finding_kinds.hpp
-//   5721    model/reply_checks.hpp
-//   5770    request/embedding_request.hpp
-//   5794    request/chat_parser.hpp
-//   5811    request/chat_fields.hpp
-//   5859    request/chat_reader.hpp
-//   5954    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6547    answer/words.hpp
-//   6562    answer/default_reply.hpp
-//   6577    answer/schema_checker.hpp
-//   6680    answer/embeddings.hpp
-//   6696    answer/occurrences.hpp
-//   6731    script/matcher_node.hpp
-//   6836    script/script.hpp
-//   7090    script/chaos_plan.hpp
-//   7132    script/chaos_rules.hpp
-//   7206    script/connection_faults.hpp
-//   7260    script/forced_failures.hpp
-//   7299    script/field_matchers.hpp
-//   7373    script/hiding.hpp
-//   7412    script/excerpts.hpp
-//   7436    script/json_comparison.hpp
-//   7462    delivery/answer_log.hpp
-//   7571    delivery/gzip.hpp
-//   7596    delivery/framing.hpp
-//   7645    delivery/outlet.hpp
-//   7692    delivery/pace_schedule.hpp
-//   7734    delivery/progress.hpp
-//   7784    delivery/waits.hpp
-//   7860    delivery/write_queue.hpp
-//   7955    delivery/delivery.hpp
-//   8221    http/exchange_observer.hpp
-//   8255    http/sockets.hpp
-//   8375    http/wakes.hpp
-//   8444    http/connection.hpp
-//   8711    http/request_reader.hpp
-//   8835    http/server.hpp
-//   8895    http/response.hpp
-//   8910    http/turned_away.hpp
-//   8958    http/workers.hpp
-//   9014    http/acceptor.hpp
-//   9057    http/poller.hpp
-//   9110    http/reactor.hpp
-//   9216    evidence/kept_problems.hpp
-//   9279    evidence/record.hpp
-//   9531    evidence/diagnosis.hpp
-//   9593    evidence/gateway_problems.hpp
-//   9691    evidence/review_parts.hpp
-//   9752    serve/asked_requests.hpp
-//   9829    serve/operations.hpp
-//   9896    serve/served_models.hpp
-//   9936    serve/gateway_state.hpp
-//   9994    serve/served_request.hpp
-//  10175    serve/runner.hpp
-//  10225    serve/connection_loop.hpp
-//  10268    serve/tester_code.hpp
-//  10332    gateway/catalogue_entries.hpp
-//  10595    gateway/option_values.hpp
-//  10653    gateway/sweep_run.hpp
-//  10676    document/script_reader.hpp
-//  10885    document/script_sections.hpp
-//  11064    document/script_values.hpp
-//  11230    core/calendar.cpp
-//  11311    core/clock.cpp
-//  11716    core/gate.cpp
-//  11926    core/json_reader.cpp
-//  12265    core/pattern.cpp
-//  12678    core/random.cpp
-//  12733    core/reporter.cpp
-//  12831    core/text.cpp
-//  13175    model/acceptance.cpp
-//  13234    model/checks.cpp
-//  13271    model/connection_fault.cpp
-//  13373    model/failure.cpp
-//  13519    model/fault.cpp
-//  13753    model/finding.cpp
-//  13787    model/http_reply.cpp
-//  13853    model/pace.cpp
-//  14051    model/profile.cpp
-//  14229    model/range.cpp
-//  14259    model/received_request.cpp
-//  14327    model/reply.cpp
-//  14723    model/reply_checks.cpp
-//  14916    model/reply_template.cpp
-//  15076    model/sent_answer.cpp
-//  15104    model/sse_dialect.cpp
-//  15249    request/chat_fields.cpp
-//  15391    request/chat_messages.cpp
-//  15600    request/chat_reader.cpp
-//  16005    request/chat_request.cpp
-//  16089    request/embedding_request.cpp
-//  16177    keys/api_key.cpp
-//  16227    keys/key_store.cpp
-//  16724    keys/keys.cpp
-//  16788    keys/secrets.cpp
-//  16993    answer/bodies.cpp
-//  17066    answer/completion.cpp
-//  17292    answer/completion_events.cpp
-//  17488    answer/completion_json.cpp
-//  17705    answer/default_reply.cpp
-//  17882    answer/embeddings.cpp
-//  17999    answer/schema_checker.cpp
-//  18462    answer/schema_instance.cpp
-//  18835    answer/tokens.cpp
-//  19056    answer/words.cpp
-//  19117    script/chaos.cpp
-//  19257    script/chaos_rules.cpp
-//  19369    script/connection_faults.cpp
-//  19478    script/excerpts.cpp
-//  19540    script/field_matchers.cpp
-//  19918    script/forced_failures.cpp
-//  20007    script/hiding.cpp
-//  20122    script/json_comparison.cpp
-//  20208    script/matcher.cpp
-//  20451    script/matchers.cpp
-//  20802    script/scope.cpp
-//  20860    script/script.cpp
-//  21256    script/text_matchers.cpp
-//  21377    delivery/answer_log.cpp
-//  21547    delivery/delivery.cpp
-//  22011    delivery/faults_and_waits.cpp
-//  22284    delivery/framing.cpp
-//  22401    delivery/gzip.cpp
-//  22468    delivery/pace_schedule.cpp
-//  22537    delivery/progress.cpp
-//  22588    delivery/write_queue.cpp
-//  22729    http/acceptor.cpp
-//  22837    http/compatibility.cpp
-//  22946    http/connection.cpp
-//  23527    http/poller.cpp
-//  23695    http/reactor.cpp
-//  23958    http/request_reader.cpp
-//  24409    http/response.cpp
-//  24490    http/server.cpp
-//  24897    http/sockets.cpp
-//  25399    http/turned_away.cpp
-//  25483    http/workers.cpp
-//  25596    evidence/diagnosis.cpp
-//  25815    evidence/evidence_json.cpp
-//  26182    evidence/exchange.cpp
-//  26468    evidence/gateway_problems.cpp
-//  26915    evidence/journal.cpp
-//  27069    evidence/kept_problems.cpp
-//  27179    evidence/notes.cpp
-//  27279    evidence/record.cpp
-//  27736    evidence/redaction.cpp
-//  27876    evidence/redirects.cpp
-//  27979    evidence/retries.cpp
-//  28351    evidence/review.cpp
-//  28722    evidence/told_in_body.cpp
-//  28819    evidence/verification.cpp
-//  28936    serve/answer_headers.cpp
-//  29013    serve/asked_requests.cpp
-//  29080    serve/chat_judge.cpp
-//  29393    serve/connection_loop.cpp
-//  29554    serve/gateway_state.cpp
-//  29590    serve/judge.cpp
-//  29802    serve/limits.cpp
-//  29899    serve/operations.cpp
-//  30121    serve/reply_answer.cpp
-//  30262    serve/request_checks.cpp
-//  30336    serve/runner.cpp
-//  30684    serve/served_models.cpp
-//  30762    serve/served_request.cpp
-//  30830    gateway/catalogue.cpp
-//  31243    gateway/catalogue_chunks.cpp
-//  31531    gateway/catalogue_delivery.cpp
-//  31683    gateway/catalogue_entries.cpp
-//  31912    gateway/catalogue_failures.cpp
-//  32193    gateway/catalogue_framing.cpp
-//  32377    gateway/catalogue_tool_calls.cpp
-//  32576    gateway/chat_script.cpp
-//  32725    gateway/gateway.cpp
-//  33015    gateway/mishaps.cpp
-//  33353    gateway/options.cpp
-//  33506    gateway/sweep.cpp
-//  33907    document/scenario_files.cpp
-//  34045    document/script_document.cpp
-//  34435    document/script_faults.cpp
-//  34721    document/script_files.cpp
-//  34865    document/script_gateway.cpp
-//  35168    document/script_matchers.cpp
-//  35460    document/script_objects.cpp
-//  35620    document/script_reader.cpp
-//  36068    document/script_references.cpp
-//  36384    document/script_replies.cpp
-//  36768    document/script_schema.cpp
-//  36895    document/script_sections.cpp
-//  37437    document/script_values.cpp
-//  37825  Adapters
-//  37842    adapters/catch2.hpp
-//  37996    adapters/doctest.hpp
-//  38156    adapters/gtest.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4810    core/calendar.hpp
+//   4829    core/access.hpp
+//   4901    core/timeline.hpp
+//   5079    core/rows.hpp
+//   5105    core/change_count.hpp
+//   5149    core/process.hpp
+//   5176    core/warning.hpp
+//   5191    core/heap_optional.hpp
+//   5218    core/handoff.hpp
+//   5255    model/profile_traits.hpp
+//   5355    model/checks.hpp
+//   5371    model/reply_data.hpp
+//   5437    model/request_error.hpp
+//   5450    model/fault_rows.hpp
+//   5566    model/failure_rows.hpp
+//   5606    model/dialect_rows.hpp
+//   5643    model/finding_kinds.hpp
+//   5720    model/reply_checks.hpp
+//   5769    request/embedding_request.hpp
+//   5793    request/chat_parser.hpp
+//   5810    request/chat_fields.hpp
+//   5858    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_checker.hpp
+//   6678    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6834    script/script.hpp
+//   7088    script/chaos_plan.hpp
+//   7130    script/chaos_rules.hpp
+//   7204    script/connection_faults.hpp
+//   7258    script/forced_failures.hpp
+//   7297    script/field_matchers.hpp
+//   7371    script/hiding.hpp
+//   7410    script/excerpts.hpp
+//   7434    script/json_comparison.hpp
+//   7460    delivery/answer_log.hpp
+//   7569    delivery/gzip.hpp
+//   7594    delivery/framing.hpp
+//   7643    delivery/outlet.hpp
+//   7690    delivery/pace_schedule.hpp
+//   7732    delivery/progress.hpp
+//   7782    delivery/waits.hpp
+//   7858    delivery/write_queue.hpp
+//   7953    delivery/delivery.hpp
+//   8219    http/exchange_observer.hpp
+//   8253    http/sockets.hpp
+//   8373    http/wakes.hpp
+//   8442    http/connection.hpp
+//   8709    http/request_reader.hpp
+//   8833    http/server.hpp
+//   8893    http/response.hpp
+//   8908    http/turned_away.hpp
+//   8956    http/workers.hpp
+//   9012    http/acceptor.hpp
+//   9055    http/poller.hpp
+//   9108    http/reactor.hpp
+//   9214    evidence/kept_problems.hpp
+//   9277    evidence/record.hpp
+//   9529    evidence/diagnosis.hpp
+//   9591    evidence/gateway_problems.hpp
+//   9689    evidence/review_parts.hpp
+//   9750    serve/asked_requests.hpp
+//   9827    serve/operations.hpp
+//   9894    serve/served_models.hpp
+//   9934    serve/gateway_state.hpp
+//   9992    serve/served_request.hpp
+//  10173    serve/runner.hpp
+//  10223    serve/connection_loop.hpp
+//  10266    serve/tester_code.hpp
+//  10330    gateway/catalogue_entries.hpp
+//  10593    gateway/option_values.hpp
+//  10651    gateway/sweep_run.hpp
+//  10674    document/script_reader.hpp
+//  10883    document/script_sections.hpp
+//  11062    document/script_values.hpp
+//  11228    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11714    core/gate.cpp
+//  11924    core/json_reader.cpp
+//  12263    core/pattern.cpp
+//  12676    core/random.cpp
+//  12731    core/reporter.cpp
+//  12829    core/text.cpp
+//  13173    model/acceptance.cpp
+//  13232    model/checks.cpp
+//  13269    model/connection_fault.cpp
+//  13371    model/failure.cpp
+//  13517    model/fault.cpp
+//  13751    model/finding.cpp
+//  13785    model/http_reply.cpp
+//  13851    model/pace.cpp
+//  14049    model/profile.cpp
+//  14227    model/range.cpp
+//  14257    model/received_request.cpp
+//  14325    model/reply.cpp
+//  14721    model/reply_checks.cpp
+//  14914    model/reply_template.cpp
+//  15074    model/sent_answer.cpp
+//  15102    model/sse_dialect.cpp
+//  15247    request/chat_fields.cpp
+//  15389    request/chat_messages.cpp
+//  15598    request/chat_reader.cpp
+//  16003    request/chat_request.cpp
+//  16087    request/embedding_request.cpp
+//  16175    keys/api_key.cpp
+//  16225    keys/key_store.cpp
+//  16722    keys/keys.cpp
+//  16786    keys/secrets.cpp
+//  16991    answer/bodies.cpp
+//  17064    answer/completion.cpp
+//  17290    answer/completion_events.cpp
+//  17486    answer/completion_json.cpp
+//  17703    answer/default_reply.cpp
+//  17880    answer/embeddings.cpp
+//  17997    answer/schema_checker.cpp
+//  18460    answer/schema_instance.cpp
+//  18833    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19255    script/chaos_rules.cpp
+//  19367    script/connection_faults.cpp
+//  19476    script/excerpts.cpp
+//  19538    script/field_matchers.cpp
+//  19916    script/forced_failures.cpp
+//  20005    script/hiding.cpp
+//  20120    script/json_comparison.cpp
+//  20206    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20800    script/scope.cpp
+//  20858    script/script.cpp
+//  21254    script/text_matchers.cpp
+//  21375    delivery/answer_log.cpp
+//  21545    delivery/delivery.cpp
+//  22009    delivery/faults_and_waits.cpp
+//  22282    delivery/framing.cpp
+//  22399    delivery/gzip.cpp
+//  22466    delivery/pace_schedule.cpp
+//  22535    delivery/progress.cpp
+//  22586    delivery/write_queue.cpp
+//  22727    http/acceptor.cpp
+//  22835    http/compatibility.cpp
+//  22944    http/connection.cpp
+//  23525    http/poller.cpp
+//  23693    http/reactor.cpp
+//  23956    http/request_reader.cpp
+//  24407    http/response.cpp
+//  24488    http/server.cpp
+//  24895    http/sockets.cpp
+//  25397    http/turned_away.cpp
+//  25481    http/workers.cpp
+//  25594    evidence/diagnosis.cpp
+//  25813    evidence/evidence_json.cpp
+//  26180    evidence/exchange.cpp
+//  26466    evidence/gateway_problems.cpp
+//  26913    evidence/journal.cpp
+//  27067    evidence/kept_problems.cpp
+//  27177    evidence/notes.cpp
+//  27277    evidence/record.cpp
+//  27734    evidence/redaction.cpp
+//  27874    evidence/redirects.cpp
+//  27977    evidence/retries.cpp
+//  28349    evidence/review.cpp
+//  28720    evidence/told_in_body.cpp
+//  28817    evidence/verification.cpp
+//  28934    serve/answer_headers.cpp
+//  29011    serve/asked_requests.cpp
+//  29078    serve/chat_judge.cpp
+//  29391    serve/connection_loop.cpp
+//  29552    serve/gateway_state.cpp
+//  29588    serve/judge.cpp
+//  29800    serve/limits.cpp
+//  29897    serve/operations.cpp
+//  30119    serve/reply_answer.cpp
+//  30260    serve/request_checks.cpp
+//  30334    serve/runner.cpp
+//  30682    serve/served_models.cpp
+//  30760    serve/served_request.cpp
+//  30828    gateway/catalogue.cpp
+//  31241    gateway/catalogue_chunks.cpp
+//  31529    gateway/catalogue_delivery.cpp
+//  31681    gateway/catalogue_entries.cpp
+//  31910    gateway/catalogue_failures.cpp
+//  32191    gateway/catalogue_framing.cpp
+//  32375    gateway/catalogue_tool_calls.cpp
+//  32574    gateway/chat_script.cpp
+//  32723    gateway/gateway.cpp
+//  33013    gateway/mishaps.cpp
+//  33351    gateway/options.cpp
+//  33504    gateway/sweep.cpp
+//  33905    document/scenario_files.cpp
+//  34043    document/script_document.cpp
+//  34433    document/script_faults.cpp
+//  34719    document/script_files.cpp
+//  34863    document/script_gateway.cpp
+//  35166    document/script_matchers.cpp
+//  35458    document/script_objects.cpp
+//  35618    document/script_reader.cpp
+//  36066    document/script_references.cpp
+//  36382    document/script_replies.cpp
+//  36766    document/script_schema.cpp
+//  36893    document/script_sections.cpp
+//  37435    document/script_values.cpp
+//  37823  Adapters
+//  37840    adapters/catch2.hpp
+//  37994    adapters/doctest.hpp
+//  38154    adapters/gtest.hpp

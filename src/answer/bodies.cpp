@@ -18,7 +18,7 @@ std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
+/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
 std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";

@@ -20,7 +20,7 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
 /// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 

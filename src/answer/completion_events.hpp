@@ -27,8 +27,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// Returns the deltas of a choice's tool calls. If `interleaved`, all first deltas precede the fragments, taken in
-  /// turn.
+  /// Returns the deltas of a choice's tool calls, call by call, or in turn if `interleaved`.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);

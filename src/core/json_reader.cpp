@@ -249,7 +249,7 @@ class Reader {
     return true;
   }
 
-  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
+  /// Moves the last value of each repeated key to the position of the first, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;

@@ -14,7 +14,7 @@ namespace mock_gateway::detail {
 std::string printed(Duration duration);
 /// Returns text such as "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a duration outside the range of Duration.
+/// Prints a duration that is outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 template <class Rep, class Period>

@@ -38,7 +38,7 @@ struct NoteList {
   std::vector<NoteSource*> sources;
 };
 
-/// Never destroyed, because gateways may be destroyed after static objects.
+/// Returns the notes, which are never destroyed: gateways may be destroyed after static objects.
 NoteList& notes() {
   static NoteList& notes = *new NoteList;
   return notes;

@@ -104,8 +104,7 @@ std::optional<std::string> percent_decode(std::string_view text);
 /// Encodes bytes in base64 with padding (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Negative durations count as
-/// 0.
+/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text

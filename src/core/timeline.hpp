@@ -28,7 +28,7 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool is_over() = 0;
-  /// Returns the longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  /// Returns the longest real time until is_over() must be called again. Empty if only a wake can end the wait.
   virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }

@@ -78,7 +78,7 @@ class AnswerLog {
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// Memory used, in bytes.
+  /// Returns the used memory in bytes.
   std::size_t weight() const;
 
  private:

@@ -45,7 +45,7 @@ struct DeliveryProgress {
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// Only for the connection's thread.
+  /// Only the connection's thread may call this.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }

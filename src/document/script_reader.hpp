@@ -94,7 +94,7 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// A table of further allowed keys, which another reader applies; null: none.
+  /// A table of further allowed keys, which another reader applies; null if none.
   const ScriptTable& (*beside)() = nullptr;
 
   /// Returns the row of the key in this table or `beside`, or null for an unknown key.
@@ -156,7 +156,7 @@ class ScriptReader {
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// The same, but also throws ScriptMistake if it noted a mistake.
+  /// Like read_object(), but throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {

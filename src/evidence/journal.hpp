@@ -172,25 +172,25 @@ class Exchange {
   Decision decision() &&;
   /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
+  /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
+  /// Returns how the exchange ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
+  /// Returns how the client left. Empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
   /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
-  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
-  /// ended before the trigger. Empty without chaos.
+  /// Returns the rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule
+  /// 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
   /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;

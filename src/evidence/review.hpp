@@ -98,7 +98,7 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
+  /// Returns what chaos did to the judged exchanges and how to repeat it. Empty without chaos.
   std::string chaos() const;
   /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
   /// number of evicted and open exchanges, and the effects of chaos, if any.

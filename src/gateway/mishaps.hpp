@@ -40,9 +40,9 @@ class Mishap {
   const std::string& description() const;
   /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns one line about what a good client does.
   const std::string& good_client() const;
-  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
+  /// Returns what a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
   /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;

@@ -70,7 +70,7 @@ class Connection final : public Outlet {
   // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// The same without blocking.
+  /// Like wait_for_request(), but does not block.
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
@@ -92,16 +92,16 @@ class Connection final : public Outlet {
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
+  /// Returns when the last received byte reached this system, or the end of the last exchange if that is later.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// Lower bound: the client sent the current request no earlier than this.
+  /// Returns a lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.
-  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
+  /// `stream` is the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -128,7 +128,7 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write(), drain() or a check_…() gave up.
+  /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
   /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
@@ -142,7 +142,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// The same for a string literal, without a copy; null if none.
+  /// Sets it to a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 

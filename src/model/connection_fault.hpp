@@ -48,7 +48,7 @@ class ConnectionFault {
 
   /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
+  /// Returns how many bytes of a slow body the gateway reads after each gap, or 0 for the other kinds.
   std::size_t step() const { return step_; }
   /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }

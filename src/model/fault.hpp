@@ -155,7 +155,7 @@ Effect stall(Gate gate);
 /// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
 /// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, in the shape of the profile.
+/// Sends an event with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
 /// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();

@@ -84,8 +84,8 @@ Rate normal(double mean, double deviation);
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
-/// `first_token_after` each occurrence of a request uses the next one. Not empty.
+/// The times of a recording in order, repeated after the last. For `every`, they are the gaps within one reply. For
+/// `first_token_after`, each occurrence of a request uses the next time. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
@@ -120,7 +120,7 @@ Chunking by_tokens(std::size_t count = 1);
 Chunking by_words(std::size_t count = 1);
 /// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
+/// Whole code points that fit into `count` bytes of UTF-8, but at least one. JSON cannot carry a part of a code point.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
 /// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()

@@ -167,7 +167,7 @@ class Reply {
   [[nodiscard]] Reply model(std::string id) const;
   /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all fields of a TokenUsage.
+  /// Sets the reply's `usage` with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
   // A template, so that usage({12, 5}) means a TokenUsage.
@@ -306,7 +306,7 @@ template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON in compact form. Its strings are UTF-8.
+/// Makes a raw reply with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
 /// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,

@@ -113,7 +113,7 @@ class SseDialect {
 namespace detail {
 
 void require_dialect(const SseDialect& dialect);
-/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out".
 /// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 

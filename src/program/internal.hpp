@@ -263,8 +263,8 @@ class Inside {
   void forget_states(const std::string& machines, const std::string& key) const;
   void forget_removed(const RequestScope& scope) const;
   void forget_exchanges(const RequestScope& scope) const;
-  /// What would answer this chat request now, without forced failures, chaos, limits and the key's state. Changes
-  /// nothing and runs no function of the test.
+  /// Returns what would answer this chat request now, without forced failures, chaos, limits and the key's state.
+  /// Changes nothing and runs no function of the test.
   Json explain(const std::string& body, const ApiKey& key) const;
   /// Returns the requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
   Json asked(const RequestScope& scope) const;

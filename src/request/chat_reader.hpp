@@ -59,7 +59,7 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  /// `skips_invalid`: skips fields of the wrong type.
+  /// Reads all fields. Skips fields of the wrong type if `skips_invalid`.
   void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);

@@ -80,7 +80,7 @@ class StubState {
   const StubPlan& plan() const { return plan_; }
   /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// Returns the tests that the stub belongs to, from its key_is and header_is; empty: all tests.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is. Empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -260,7 +260,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
+  /// Checks whether it is the stub's turn. If so, counts the call and moves the state machines, except for a forecast.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
