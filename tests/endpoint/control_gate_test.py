@@ -401,7 +401,7 @@ class Masked(unittest.TestCase):
                 gateway.post(f"/asked/{asked['exchange']}", {"reply": f"You said {token}."})
                 asking.join()
                 # Waits, because the client has the response a moment before the exchange ends and a bundle exists.
-                eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange goes on")
+                eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange did not end")
                 for path in ("", "/journal", "/verify", "/review", "/stubs", "/journal/1", "/journal/1/curl", "/journal/2/curl",
                              "/journal/3/curl", "/journal/4", "/journal/4/bundle"):
                     answer = gateway.get(path)
@@ -479,7 +479,7 @@ class Endurance(Gate):
                            f"Authorization: Bearer {self.gateway.info['control_token']}\r\n\r\n".encode())
             client.close()
         began = time.monotonic()
-        eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "nobody finds a place")
+        eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "the limit of long polls is still reached")
         self.assertLess(time.monotonic() - began, 30)  # well before the polls end
 
     def test_stop_does_not_wait_for_long_polls(self):

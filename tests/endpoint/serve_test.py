@@ -695,7 +695,7 @@ class WhatItLogs(unittest.TestCase):
                          ["scenario closed-when-reused never struck, in 1 request; it needs a reused connection"])
         self.assertEqual(end_of("server-error-then-answer", {}), [])
         self.assertEqual(end_of("reset-on-accept"), ["scenario reset-on-accept never struck, in 0 requests"])
-        self.assertEqual(end_of("connection-refused"), [], "nobody can know")
+        self.assertEqual(end_of("connection-refused"), [], "the gateway cannot notice a refused connection")
 
 
 class HowItEnds(unittest.TestCase):
