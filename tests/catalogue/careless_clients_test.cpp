@@ -236,17 +236,17 @@ struct Row {
   Kind verdict;
 };
 
-constexpr const char* silent = "takes what there is, and tells of nothing";
+constexpr const char* silent = "returns the text it received, and reports no error";
 
 inline const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       // chunks
-      {"choice-index-grows", "takes choice 0 alone",
+      {"choice-index-grows", "reads only choice 0",
        [](const Response& response) {
          return text_where(response, [](const Json& choice) { return choice["index"] == 0; });
        },
        Kind::silent_data_loss},
-      {"content-as-parts", "makes a string of whatever content is",
+      {"content-as-parts", "converts any content to a string",
        [](const Response& response) {
          ClientOutcome outcome;
          for (const Json& choice : choices(response)) {
@@ -256,8 +256,8 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::wrong_answer},
-      {"content-as-parts", "takes strings alone", takes_what_there_is, Kind::silent_data_loss},
-      {"content-part-of-unknown-kind", "ends at the first part that has no text",
+      {"content-as-parts", "reads only content that is a string", takes_what_there_is, Kind::silent_data_loss},
+      {"content-part-of-unknown-kind", "stops at the first part without text",
        [](const Response& response) {
          ClientOutcome outcome;
          for (const Json& choice : choices(response)) {
@@ -272,15 +272,15 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::silent_data_loss},
-      {"created-as-text", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+      {"created-as-text", "drops chunks whose `created` does not fit its type", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"created-float", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+      {"created-float", "drops chunks whose `created` does not fit its type", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"created-in-milliseconds", "leaves out chunks whose created does not fit its type",
+      {"created-in-milliseconds", "drops chunks whose `created` does not fit its type",
        wants_a_small_number_for_created, Kind::silent_data_loss},
-      {"created-null", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+      {"created-null", "drops chunks whose `created` does not fit its type", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"delta-null", "takes a null delta for the end",
+      {"delta-null", "treats a null delta as the end",
        [](const Response& response) {
          bool ended = false;
          return text_where(response, [&](const Json& choice) {
@@ -290,7 +290,7 @@ inline const std::vector<Row>& rows() {
        },
        Kind::silent_data_loss},
       {"empty-turn", silent, takes_what_there_is, Kind::silent_data_loss},
-      {"equal-deltas", "leaves out a delta that is equal to the one before",
+      {"equal-deltas", "drops a delta that equals the previous one",
        [](const Response& response) {
          std::string before;
          return text_where(response, [&](const Json& choice) {
@@ -299,7 +299,7 @@ inline const std::vector<Row>& rows() {
          });
        },
        Kind::silent_data_loss},
-      {"equal-deltas", "takes a delta that begins as the text so far for the whole text so far",
+      {"equal-deltas", "replaces the text by a delta that begins with it",
        [](const Response& response) {
          ClientOutcome outcome;
          for (const Json& choice : choices(response)) {
@@ -311,7 +311,7 @@ inline const std::vector<Row>& rows() {
        },
        Kind::silent_data_loss},
       {"finish-reason-content-filter", silent, takes_what_there_is, Kind::silent_data_loss},
-      {"finish-reason-eos", "keeps the text for itself until a reason comes that it knows",
+      {"finish-reason-eos", "shows the text only after a known finish_reason",
        [](const Response& response) {
          const std::vector<Json> all = choices(response);
          const bool ended = std::any_of(all.begin(), all.end(), [](const Json& choice) {
@@ -320,7 +320,7 @@ inline const std::vector<Row>& rows() {
          return ended ? text_of(all) : got("");
        },
        Kind::silent_data_loss},
-      {"finish-reason-error", "says stop for every reason that it does not know",
+      {"finish-reason-error", "reports unknown reasons as stop",
        [](const Response& response) {
          ClientOutcome outcome = text_of(choices(response));
          outcome.finish_reason = "stop";
@@ -337,17 +337,17 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::wrong_answer},
-      {"line-separators-in-text", "ends lines where Unicode has a separator", splits_lines_at_separators,
+      {"line-separators-in-text", "splits lines at Unicode separators", splits_lines_at_separators,
        Kind::silent_data_loss},
       {"reasoning-details", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
       {"reasoning-field", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
       {"reasoning-only-turn", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
       {"reasoning-only-turn", silent, takes_what_there_is, Kind::silent_data_loss},
-      {"role-empty", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
-      {"role-missing", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
-      {"role-model", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
-      {"surrogate-alone", "leaves out what is no JSON", takes_what_there_is, Kind::silent_data_loss},
-      {"surrogate-pair-split", "puts U+FFFD in the place of each half",
+      {"role-empty", "reads only messages with role assistant", wants_the_role_assistant, Kind::silent_data_loss},
+      {"role-missing", "reads only messages with role assistant", wants_the_role_assistant, Kind::silent_data_loss},
+      {"role-model", "reads only messages with role assistant", wants_the_role_assistant, Kind::silent_data_loss},
+      {"surrogate-alone", "drops events that are not JSON", takes_what_there_is, Kind::silent_data_loss},
+      {"surrogate-pair-split", "replaces each half with U+FFFD",
        [](const Response& response) {
          std::vector<std::string> all = texts(response);
          for (std::string& text : all)
@@ -376,7 +376,7 @@ inline const std::vector<Row>& rows() {
        Kind::silent_data_loss},
       {"tool-call-arguments-concatenated", "runs the first object of the arguments", runs_the_first_object,
        Kind::silent_data_loss},
-      {"tool-call-arguments-empty", "leaves out calls without arguments",
+      {"tool-call-arguments-empty", "drops calls without arguments",
        [](const Response& response) {
          ClientOutcome outcome = calls_by(response, index_of);
          auto& calls = outcome.tool_calls;
@@ -386,14 +386,14 @@ inline const std::vector<Row>& rows() {
        },
        Kind::silent_data_loss},
       {"tool-call-arguments-encoded-twice", "calls the tool with a string", takes_what_there_is, Kind::wrong_answer},
-      {"tool-call-as-text", "leaves out what stands in <tool_call>",
+      {"tool-call-as-text", "drops the text from <tool_call> on",
        [](const Response& response) {
          ClientOutcome outcome = takes_what_there_is(response);
          outcome.text.erase(std::min(outcome.text.find("<tool_call>"), outcome.text.size()));
          return outcome;
        },
        Kind::silent_data_loss},
-      {"tool-call-finish-chunk-twice", "makes the calls at each chunk with a finish_reason",
+      {"tool-call-finish-chunk-twice", "runs the calls at each chunk with a finish_reason",
        [](const Response& response) {
          const ClientOutcome whole = calls_by(response, index_of);
          ClientOutcome outcome;
@@ -404,24 +404,24 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::wrong_answer},
-      {"tool-call-type-empty", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
-      {"tool-call-type-missing", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
-      {"tool-call-type-null", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
-      {"tool-calls-all-index-0", "tells calls apart by their index",
+      {"tool-call-type-empty", "runs only calls of type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-call-type-missing", "runs only calls of type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-call-type-null", "runs only calls of type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-calls-all-index-0", "identifies calls by their index",
        [](const Response& response) {
          return calls_by(response, [](const Json& call, std::size_t position) {
            return member(call, "index").is_null() ? std::to_string(position) : call["index"].dump();
          });
        },
        Kind::wrong_answer},
-      {"tool-calls-empty-list", "takes a delta with tool_calls for one without text", takes_any_tool_calls_for_calls,
+      {"tool-calls-empty-list", "ignores the text of a delta with tool_calls", takes_any_tool_calls_for_calls,
        Kind::silent_data_loss},
-      {"tool-calls-equal-ids", "tells calls apart by their id",
+      {"tool-calls-equal-ids", "identifies calls by their id",
        [](const Response& response) {
          return calls_by(response, [](const Json& call, std::size_t) { return string_in(call, "id"); });
        },
        Kind::wrong_answer},
-      {"tool-calls-null", "takes a delta with tool_calls for one without text", takes_any_tool_calls_for_calls,
+      {"tool-calls-null", "ignores the text of a delta with tool_calls", takes_any_tool_calls_for_calls,
        Kind::silent_data_loss},
       {"tool-finish-without-calls", silent, takes_what_there_is, Kind::silent_data_loss},
       // errors
@@ -429,36 +429,36 @@ inline const std::vector<Row>& rows() {
       {"content-filter-400", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
       {"context-overflow-as-code", silent, takes_what_there_is, Kind::silent_data_loss},
       {"context-overflow-code-400", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
-      {"context-overflow-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
-      {"context-overflow-without-error", "looks for error alone",
+      {"context-overflow-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"context-overflow-without-error", "recognizes errors only by the key `error`",
        [](const Response& response) {
          ClientOutcome outcome = takes_what_there_is(response);
          for (const Json& json : jsons(texts(response))) outcome.error = outcome.error || json.contains("error");
          return outcome;
        },
        Kind::silent_data_loss},
-      {"error-as-sse-field", "passes over fields that it does not know", takes_what_there_is, Kind::silent_data_loss},
+      {"error-as-sse-field", "ignores unknown fields", takes_what_there_is, Kind::silent_data_loss},
       {"error-metadata-raw", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
-      {"key-invalid-as-400", "looks for an object alone", takes_what_there_is, Kind::silent_data_loss},
+      {"key-invalid-as-400", "recognizes only objects as errors", takes_what_there_is, Kind::silent_data_loss},
       // retries
       {"cloudflare-520-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
       {"cloudflare-524-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
       {"daily-quota", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
-      {"overloaded-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
-      {"rate-limit-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
-      {"redirect-307", "takes whatever is no error for an answer", takes_what_there_is, Kind::silent_data_loss},
-      {"reset-as-date", "waits for as many seconds as it reads", waits_for_each_reset, Kind::hang},
-      {"reset-as-duration", "waits for the longest reset, whatever is left", waits_for_each_reset, Kind::hang},
-      {"reset-as-epoch", "waits for as many seconds as it reads", waits_for_each_reset, Kind::hang},
+      {"overloaded-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"rate-limit-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"redirect-307", "treats every status below 400 as an answer", takes_what_there_is, Kind::silent_data_loss},
+      {"reset-as-date", "waits for the number in the field, as seconds", waits_for_each_reset, Kind::hang},
+      {"reset-as-duration", "waits for the longest reset, even if requests are left", waits_for_each_reset, Kind::hang},
+      {"reset-as-epoch", "waits for the number in the field, as seconds", waits_for_each_reset, Kind::hang},
       {"retry-delay-in-body", silent, takes_what_there_is, Kind::silent_data_loss},
       {"tokens-per-minute-413", silent, takes_what_there_is, Kind::silent_data_loss},
       // framing
-      {"blank-line-missing-between-events", "takes the last data line of an event",
+      {"blank-line-missing-between-events", "reads only the last data line of an event",
        [](const Response& response) { return text_of(choices(jsons(data_lines(response.body, true)))); },
        Kind::silent_data_loss},
-      {"brotli-unasked", "takes the bytes as they are, and leaves out what is no JSON", takes_what_there_is,
+      {"brotli-unasked", "does not decompress, and drops events that are not JSON", takes_what_there_is,
        Kind::silent_data_loss},
-      {"content-encoding-claimed", "finds nothing to decompress",
+      {"content-encoding-claimed", "cannot decompress the body and returns an empty text",
        [](const Response& response) {
          return response.has("Content-Encoding") ? got("") : takes_what_there_is(response);
        },

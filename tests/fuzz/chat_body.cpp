@@ -46,7 +46,7 @@ class ConnectedGateway {
       return true;
     } catch (const detail::RequestError& error) {
       const Failure& failure = error.failure;
-      require(failure.status() == 400, "a body is refused with " + std::to_string(failure.status()));
+      require(failure.status() == 400, "a body is refused with status " + std::to_string(failure.status()));
       require(detail::text::is_valid_utf8(failure.message()), "a reason is not UTF-8: " + failure.message());
       require(detail::text::is_valid_utf8(failure.param()), "a path is not UTF-8: " + failure.param());
       return false;
@@ -54,7 +54,7 @@ class ConnectedGateway {
   }
   Response post(std::string_view body) {
     require(connection_.send(http_.format("POST", test_support::chat_path, std::string(body)), patience),
-            "the connection is gone");
+            "the gateway closed the connection");
     return connection_.receive_response(patience);
   }
 
