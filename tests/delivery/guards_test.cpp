@@ -292,7 +292,7 @@ TEST_CASE("the clock's guard ends a client's forgotten sleep and removes it from
   CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
   CHECK_FALSE(clock.wait_for_waits(1, 0ms));
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
-  // A sleep on a clock whose guard has not expired counts.
+  // On a clock whose guard has not expired, the sleep counts as a sleeper.
   ManualClock long_guard;
   auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
   REQUIRE(long_guard.wait_for_sleepers(1, patience));

@@ -1,5 +1,5 @@
-// The limit of problems that the gateway keeps. verify() reports the number and kind of the others to the test whose
-// key or header their requests have.
+// The limit of problems that the gateway keeps. verify() reports the number and kind of further problems to the test
+// with the key or header of their requests.
 
 #include <string>
 #include <vector>

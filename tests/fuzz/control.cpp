@@ -62,8 +62,7 @@ void require_documented(const Response& response, bool to_head) {
   require(response.status != 500, "an internal error: " + response.raw);
   require_no_secret(response.raw, "an answer");
   // Searches only the head, because a body may quote a path with this text.
-  require(response.head.find("Access-Control") == std::string::npos,
-          "pages of other origins may read a response: " + response.raw);
+  require(response.head.find("Access-Control") == std::string::npos, "other origins may read this: " + response.raw);
   if (response.status < 400 || to_head) return;
   const Json error = Json::parse(response.body, nullptr, false);
   require(error.is_object() && error.size() == 3 && error.contains("code") && error["code"].is_string() &&

@@ -58,8 +58,7 @@ void require_places(std::string_view text, const Json& whole, bool comments) {
     require(places.size() == count_values(whole), "there are " + std::to_string(places.size()) + " places");
   }
   for (const detail::JsonPlace& place : places) {
-    require(place.key <= place.begin && place.begin < place.end && place.end <= text.size(),
-            "a place is outside the text");
+    require(place.key <= place.begin && place.begin < place.end && place.end <= text.size(), "a place is invalid");
     if (!duplicates.empty()) continue;
     const Json::json_pointer pointer(place.pointer);
     const std::optional<Json> value = read(text.substr(place.begin, place.end - place.begin), options);

@@ -63,8 +63,7 @@ class Target {
   /// numbers.
   void ask(const Json& schema) {
     const Json format{{"type", "json_schema"}, {"json_schema", {{"name", "fuzz"}, {"schema", schema}}}};
-    require(connection_.send(http_.format_chat({{"response_format", format}}), patience),
-            "the gateway closed the connection");
+    require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "connection was closed");
     const Response response = connection_.receive_response(patience);
     require_answer(response, false);
     if (response.status != 200) return;
