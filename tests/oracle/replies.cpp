@@ -152,7 +152,7 @@ class Client {
 };
 
 /// Drives the exchange to its end: opens the gate when it is reached, and advances the clock from wait to wait.
-void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& told) {
+void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& transcript) {
   std::size_t step = 0;
   bool is_open = !one.opens_gate;
   test_support::eventually([&] {
@@ -160,9 +160,9 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
     const Journal journal = gateway.journal();
     if (journal.count() > 0 && is_over(journal.last())) return true;
     if (one.is_held && !is_open && one.gate.wait_until_reached(0ms)) {
-      told << "delivered " << static_cast<bool>(one.gate.wait_until_delivered(1s)) << '\n';
+      transcript << "delivered " << static_cast<bool>(one.gate.wait_until_delivered(1s)) << '\n';
       client.look();
-      told.text("held after", std::to_string(client.received().size()));
+      transcript.text("held after", std::to_string(client.received().size()));
       Gate(one.gate).open();
       is_open = true;
       return false;
@@ -180,7 +180,7 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
       return false;
     }
     for (const ManualClock::PendingWait& wait : waits)
-      told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
+      transcript << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
     try {
       ManualClock(*manual).advance_to_next_event();
     } catch (const GatewayError&) {  // the client left, which ended the wait
@@ -196,23 +196,23 @@ std::string without_moments(const std::string& body) {
 }
 
 /// Adds only those parts of a reply to the transcript that are the same at any time.
-void tell_timeless(const SentAnswer& answer, Transcript& told) {
-  told << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
-       << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
-  for (const wire::Header& field : answer.headers) told.text("field", field.name);
+void tell_timeless(const SentAnswer& answer, Transcript& transcript) {
+  transcript << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
+             << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
+  for (const wire::Header& field : answer.headers) transcript.text("field", field.name);
   std::string body;
   for (const SentAnswer::Part& part : answer.parts) {
-    told << "part of " << part.bytes.size() << '\n';
+    transcript << "part of " << part.bytes.size() << '\n';
     body += part.bytes;
   }
-  told.bytes("body", without_moments(body));
-  told.bytes("garbage", answer.garbage);
+  transcript.bytes("body", without_moments(body));
+  transcript.bytes("garbage", answer.garbage);
 }
 
 /// Runs a plan and returns its transcript, with the writes if `tells_writes` is true.
 std::string run(Case one, std::size_t number, bool tells_writes) {
   constexpr Profile profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
-  Transcript told;
+  Transcript transcript;
   const ManualClock manual;
   Options options =
       Options().seed(number).profile(profiles[number % 4]).keep_answers(true).verify_on_destruction(false);
@@ -225,21 +225,21 @@ std::string run(Case one, std::size_t number, bool tells_writes) {
   if (tells_writes) outgoing.emplace(gateway, [&manual] { return manual.now().time_since_epoch(); });
   Client client(gateway);
   client.send(request_of(gateway, one.plan.told()["request"], one.closes));
-  drive(one, gateway, is_manual ? &manual : nullptr, client, told);
+  drive(one, gateway, is_manual ? &manual : nullptr, client, transcript);
   client.finish();
   const Exchange exchange = gateway.journal().last();
   if (client.is_open()) {
-    told << "received " << client.received().size() << ' ' << (is_manual ? detail::fingerprint(client.received()) : 0)
-         << '\n';
-    told.text("end", to_string(client.end()));
+    transcript << "received " << client.received().size() << ' '
+               << (is_manual ? detail::fingerprint(client.received()) : 0) << '\n';
+    transcript.text("end", to_string(client.end()));
   }
-  tell(exchange, told);
-  is_manual ? tell(*exchange.answer(), told) : tell_timeless(*exchange.answer(), told);
-  told.text("summary", exchange.summary());
-  told.text("verify", gateway.verify().message());
-  told.text("review", gateway.review().message());
-  if (outgoing) tell(outgoing->writes(), told);
-  return told.str();
+  tell(exchange, transcript);
+  is_manual ? tell(*exchange.answer(), transcript) : tell_timeless(*exchange.answer(), transcript);
+  transcript.text("summary", exchange.summary());
+  transcript.text("verify", gateway.verify().message());
+  transcript.text("review", gateway.review().message());
+  if (outgoing) tell(outgoing->writes(), transcript);
+  return transcript.str();
 }
 
 }  // namespace
