@@ -3634,9 +3634,9 @@ class DrawnTrigger {
 
 /// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token drawn from the first `most`; otherwise as at_any_event().
+/// After a token drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
+/// After a byte of the body drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3647,12 +3647,12 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
+/// Without probability(), nth() and first(), it always strikes. If several are set, it strikes when all allow it.
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
 /// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
-/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// bodies and the descriptions of their keys are equal. Headers do not matter: a client's retry is another occurrence
 /// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
 /// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {
@@ -8710,27 +8710,27 @@ class Connection final : public Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request read from a connection, complete or with the reason why not.
+/// A request read from a connection. If it is incomplete or refused, one of the failures is set.
 struct IncomingRequest {
   ReceivedRequest request;  // with unmasked keys
   std::string raw_head;
   std::string raw_body;  // only for a chunked body, including the chunk framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// Not HTTP, or incomplete. Answered before any other check.
+  /// Set if the request is not HTTP, or incomplete. Answered before any other check.
   HeapOptional<Failure> malformed;
-  /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
+  /// Set if the gateway cannot serve the connection. Answered before any other check; the body is unread.
   HeapOptional<Failure> turned_away;
-  /// The body or its chunk framing exceeds the limit. The body was not read to its end.
+  /// Set if the body or its chunk framing exceeds the limit. The body was not read to its end.
   HeapOptional<Failure> body_too_large;
-  /// The request is refused because of its head. The body is unread.
+  /// Set if the request is refused because of its head. The body is unread.
   HeapOptional<Failure> refused;
   bool is_body_unread = false;
   bool is_body_read_later = false;
   bool awaits_continue = false;
   /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When the request was complete, or reading gave up.
+  /// When the request was complete, or reading was abandoned.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   HeapOptional<ConnectionFault> fault;
@@ -8743,7 +8743,7 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
+/// Returns a failure to refuse a request by its head. Then the body is not read, and no 100 is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
 class BodyReader {
@@ -8817,7 +8817,7 @@ class SkippedBody {
   SkippedBody(const SkippedBody&) = delete;
   SkippedBody& operator=(const SkippedBody&) = delete;
 
-  /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
+  /// Continues reading. Returns whether another request can follow. Empty: call again when the connection is ready.
   std::optional<bool> advance();
 
  private:
@@ -8825,7 +8825,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain everything that is read of the request, by its framing and the limits.
+/// Whether these bytes contain all of the request that would be read, according to its framing and the limits.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -8841,7 +8841,7 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving; destroys `serve` with the connection. Returns an error without a thread. Throws std::bad_alloc.
+  /// Starts serving; destroys `serve` with the connection. Returns an error if out of threads. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
@@ -8947,7 +8947,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
-  // The time for a request. A silent client halves it, so as not to delay others; a complete request raises it.
+  // The timeout of a request. Halved for each silent client, so that others wait less. A complete request raises it.
   Duration patience_ = longest_patience;
 };
 
@@ -9018,7 +9018,7 @@ class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
+    /// Serves a connection, or turns it away. If `last_descriptor`, it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
