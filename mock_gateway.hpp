@@ -3815,7 +3815,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Runs the next step. No effect at the end and after a move.
+    /// Runs the next step. Has no effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -4082,7 +4082,7 @@ class Mishaps {
 
 /// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
 /// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// the client retries when that helps, continues normally afterwards, and closes calls that its caller has stopped. The
 /// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
@@ -7472,7 +7472,7 @@ class AnswerLog {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// How many bytes longer the HTTP chunk was announced than it is.
+    /// The number of bytes that the HTTP chunk lacks to reach its announced size.
     std::size_t missing = 0;
     /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
@@ -8261,7 +8261,7 @@ enum class Transfer { done, would_block, reset, failed };
 
 /// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends without blocking. `bytes`: how many were accepted.
+/// Sends without blocking. `bytes` is the number of accepted bytes.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
 /// this system; empty if unknown, or without stamp_arrivals() on the listener.
@@ -8338,7 +8338,7 @@ enum class Acceptance {
 /// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// Duplicates a descriptor; -1 on failure.
+/// Duplicates a descriptor. Returns -1 on failure.
 int duplicate(int descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
@@ -23524,7 +23524,7 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/poller.cpp ------------------------------------------------------------------------------------------------
 
-// Reports ready sockets, with epoll or poll(2); selects between them.
+// Reports ready sockets with epoll or poll(2), and selects one of the two.
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
@@ -23546,7 +23546,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace poller {
 
-/// The kernel's layout, independent of the C library's time_t.
+/// A timespec in the kernel's layout, independent of the C library's time_t.
 struct Timespec {
   std::int64_t seconds;
   std::int64_t nanoseconds;
@@ -23594,7 +23594,7 @@ MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Only changes EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
+/// Changes only EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
 MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};

@@ -89,7 +89,7 @@ class Mishaps {
 
 /// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
 /// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// the client retries when that helps, continues normally afterwards, and closes calls that its caller has stopped. The
 /// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
