@@ -135,7 +135,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", without the folder; empty if unknown.
+  /// Returns "agent_test.cpp:41", without the folder, or empty if unknown.
   std::string to_string() const;
 };
 
@@ -263,12 +263,12 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 // ---- core/implementation.hpp ----------------------------------------------------------------------------------------
 
-// The symbol that names a missing implementation; defined in `reporter.cpp`.
+// The symbol whose name tells the user how to add a missing implementation. `reporter.cpp` defines it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
+/// If undefined, the linker prints this name, which says what to do. The name's hash puts it early in mold's list.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -359,14 +359,14 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only its own.
+  /// Ends all forced failures, including queued ones. With a scope, ends only the failures forced for this scope.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
-  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
-  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
-  /// fault that the reply did not reach.
+  /// Adds a chaos rule; see Chaos. Options::seed decides which requests it strikes. All rules that strike apply, in the
+  /// order added, up to the first failure. They affect answers of stubs and of the default reply, not rejections. Their
+  /// numbers start at 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not
+  /// report a chaos fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -378,7 +378,7 @@ class Gateway {
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
-  /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
+  /// fault of that moment. Faults queued by next_connection come first. verify() does not report an unused fault.
   void every_connection(const ConnectionFault& fault);
   /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
@@ -391,7 +391,7 @@ class Gateway {
 
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
-  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// without braces takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
   /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
@@ -449,7 +449,7 @@ class Gateway {
   /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// The state that connections answer from; null in a forked process.
+  /// Returns the state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 
@@ -621,7 +621,7 @@ class Range {
   bool contains(double value) const { return value >= least_ && value <= most_; }
   double least() const { return least_; }
   double most() const { return most_; }
-  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  /// Returns text such as "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
 
  private:
@@ -684,7 +684,7 @@ class ChatCall {
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// The method, target, headers, and the key by id and description; keys are masked.
+  /// Returns the method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
   /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
@@ -866,7 +866,7 @@ class TokenLogprob {
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty if generated.
+  /// Returns the alternatives, or nothing if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -891,7 +891,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// The number set, else the sum of prompt and completion.
+  /// Returns the number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -926,7 +926,7 @@ class StreamChunk {
   /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
+  /// Returns the data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
   /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
@@ -935,7 +935,7 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
   /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// The time set by at(); empty unless set.
+  /// Returns the time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -976,13 +976,13 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Works like tool_call() in all other respects.
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
   /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
-  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
-  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// Sets the log probabilities of the tokens of text and refusal, from the first token on. With several choices, sets
+  /// those of the last choice. Used if the request asks for logprobs. Replaces an earlier list. Further tokens get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
@@ -994,7 +994,7 @@ class Reply {
   [[nodiscard]] Reply model(std::string id) const;
   /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all fields of a TokenUsage.
+  /// Sets the reply's `usage` with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
   // A template, so that usage({12, 5}) means a TokenUsage.
@@ -1006,7 +1006,7 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
+  /// Merges fields into the message of each choice, by the rules of extra(). In a stream: into its delta with the role.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
   /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
@@ -1047,7 +1047,7 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(), with the same errors.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
@@ -1093,23 +1093,23 @@ struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
 Reply text(std::string text);
-/// A reply that starts with reasoning: `thinking("…").text("…")`.
+/// Returns a reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply with a tool call and no text; see Reply::tool_call.
+/// Returns a reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
+/// Returns a reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
+/// Returns a reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
+/// Returns a refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON in compact form.
+/// Returns a reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
 /// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
 /// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
 /// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
+/// Returns an element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
 /// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.
@@ -1133,7 +1133,7 @@ template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON in compact form. Its strings are UTF-8.
+/// Makes a raw reply with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
 /// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,
@@ -1222,9 +1222,9 @@ struct ReceivedRequest {
   /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", not decoded.
+  /// Returns the part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded, if any.
+  /// Returns the part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1300,7 +1300,7 @@ class Failure {
   const std::string& param() const { return param_; }
   /// Returns the headers to send; `now` is the base of a Retry-After date.
   wire::Headers headers(TimePoint now) const;
-  /// The body set by body() or json_body(); empty unless set.
+  /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
@@ -1364,7 +1364,7 @@ struct Access;
 class [[nodiscard]] Wait {
  public:
   explicit operator bool() const { return fulfilled_; }
-  /// The condition, and its progress when the wait ended.
+  /// Returns the condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
@@ -1395,7 +1395,7 @@ class GateState;
 /// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The current time, since the Unix epoch.
+  /// Returns the current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -1412,15 +1412,15 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
-/// times of an exchange that waited. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange has its own time, which advances by its waits. So its
+/// record has the times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
 };
 
-/// Time that only the test moves.
-/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// A clock that only the test advances.
+/// A wait ends after at most `guard` of real time, even if the test does not advance. So a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
 /// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
@@ -1438,21 +1438,21 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
-  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
-  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
-  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (such as handlers)
+  /// may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
-  /// if the test does not advance.
+  /// Sleeps on this clock. Use it as the sleep function of the client under test. Returns after the guard, in real
+  /// time, even if the test does not advance.
   void sleep_for(Duration duration);
   /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, except waits without a deadline.
+  /// Returns the pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
@@ -1471,7 +1471,7 @@ class Gate {
   /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Releases one exchange: the one held longest, or else the next to arrive.
+  /// Releases the exchange that has been held longest. If none is held, the next exchange passes.
   void release();
   /// Releases all exchanges, now and in the future.
   void open();
@@ -1515,9 +1515,9 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
+  /// Returns the number of events, tokens or bytes, or the event's number, or 0 for kinds without a number.
   std::size_t count() const { return count_; }
-  /// The number of bytes in inside_event; 0 for the other kinds.
+  /// Returns the number of bytes in inside_event, or 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// Returns a text such as "after 2 tokens".
   std::string to_string() const;
@@ -1575,14 +1575,14 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
+  /// Returns the duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event made from JSON.
+  /// Returns the bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure of an error event.
+  /// Returns the failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
+  /// Returns the error of a wrong Content-Length in bytes, or 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// Returns a text such as "reset the connection".
   std::string to_string() const;
@@ -1630,7 +1630,7 @@ Effect stall(Gate gate);
 /// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
 /// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, in the shape of the profile.
+/// Sends an event with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
 /// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();
@@ -1666,7 +1666,7 @@ class HoldPoint {
   enum class Kind { event, token };
 
   Kind kind() const { return kind_; }
-  /// The number of the event or the token, counted from 1.
+  /// Returns the number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
   /// Returns a text such as "before token 2".
   std::string to_string() const;
@@ -1766,8 +1766,8 @@ Rate normal(double mean, double deviation);
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
-/// `first_token_after` each occurrence of a request uses the next one. Not empty.
+/// The times of a recording in order, repeated after the last. For `every`, they are the gaps within one reply. For
+/// `first_token_after`, each occurrence of a request uses the next time. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
@@ -1784,9 +1784,9 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
+  /// Returns the number of tokens, words, characters or bytes in a delta, or 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
+  /// Returns the deltas of a Chunking of kind `pieces`, or empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:
@@ -1802,15 +1802,15 @@ Chunking by_tokens(std::size_t count = 1);
 Chunking by_words(std::size_t count = 1);
 /// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
+/// Whole code points that fit into `count` bytes of UTF-8, but at least one. JSON cannot carry a part of a code point.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
 /// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
-/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// The timing of a reply's tokens and their division into deltas. Times are on the gateway's clock and count from the
+/// complete request. A value; each setter returns a changed copy. Default: Options::pace, else at once, token by token.
 /// Deadlines are absolute, so that delays do not add up.
 ///
 /// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.
@@ -1908,8 +1908,8 @@ class SseDialect {
   /// Sets the data of an extra event after `[DONE]`. Default: empty, no event. Needs `done` and the final blank line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
-  /// Sets whether the body stays unterminated and the connection open after the last event, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed. Default: false.
+  /// Sets whether the connection stays open and the body unterminated after the last event. The wait ends when the
+  /// client leaves, the gateway stops or Options::stall_guard has passed. Default: false.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
   /// Sets the trailer fields after the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f". Default:
@@ -1951,7 +1951,7 @@ class SseDialect {
 namespace detail {
 
 void require_dialect(const SseDialect& dialect);
-/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out".
 /// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 
@@ -2034,12 +2034,12 @@ class HttpReply {
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
   int status() const;
-  /// The body and its type. For a failure, see failure().
+  /// Returns the body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers set or added here, without a failure's own.
+  /// Returns the headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made from; empty for other answers.
+  /// Returns the failure that it was made from, or nothing for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
   /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
@@ -2052,7 +2052,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  Reply delivered() const;
+  Reply reply_to_deliver() const;
 
   int status_ = 200;
   detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null
@@ -2105,13 +2105,13 @@ class ConnectionFault {
   /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
-  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
+  /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
+  /// Returns how many bytes of a slow body the gateway reads after each gap, or 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure sent before the body has arrived; empty for the kinds that send none.
+  /// Returns the failure sent before the body has arrived, or nothing for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2144,8 +2144,8 @@ ConnectionFault unsolicited_continue();
 ConnectionFault early_hints(const wire::Headers& headers);
 /// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
-/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// Reads `bytes` of the request's body after each `gap` on the gateway's clock. Uses the smallest receive buffer that
+/// the system allows. This slows the sender of a large body; the sender of a small body waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.
@@ -2187,8 +2187,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason. For
+    /// example, the reply does not fit the request, or a tokenizer's tokens do not add up to the text.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -2232,8 +2232,8 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
-/// end of a stall, otherwise at the next write.
+/// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
+/// notices this at once. Otherwise it notices this at the next write.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -2279,83 +2279,83 @@ class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// The number of the exchange within the gateway, from 1.
+  /// Returns the number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// The number of the connection within the gateway, from 1.
+  /// Returns the number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// The number of the request within its connection, from 1.
+  /// Returns the number of the request within its connection, from 1.
   std::size_t position() const;
   bool reused_connection() const;
 
   // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
-  /// The method as sent: "POST".
+  /// Returns the method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", not decoded.
+  /// Returns the target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling sent, with masked keys.
+  /// Returns the header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body, with its transfer coding removed and keys masked.
+  /// Returns the body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// The method, target, header fields, body and key of the request.
+  /// Returns the method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// All bytes of the request as received, with masked keys.
+  /// Returns all bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
+  /// Returns the chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
+  /// Returns the id of the key sent with the request, or empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
+  /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
+  /// Returns how the exchange ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
+  /// Returns how the client left. Empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
+  /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
-  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
-  /// ended before the trigger. Empty without chaos.
+  /// Returns the rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule
+  /// 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
+  /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// The events, content deltas and bytes of the answer passed to the connection so far.
+  /// Returns how many events, content deltas and bytes of the answer were passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
-  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
-  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. A delay lasts from the scripted time of a token, or the
+  /// end of a stall, until the token could be sent. Excludes the time to decide the answer, waits at gates, and waits
+  /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
+  /// Returns a copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
-  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
-  /// and on a manual clock, it is complete when the gateway has read it.
+  /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
+  /// that time. A pace counts from received(). On Linux a request is complete when the system received its last byte,
+  /// even if the gateway reads it later. It is never complete before the previous exchange on its connection has ended.
+  /// On other systems, and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -2396,9 +2396,9 @@ class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
+  /// Returns the number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// The number of exchanges evicted because of Options::journal_limits.
+  /// Returns the number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.
@@ -2516,7 +2516,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 struct StubReference {
   /// The number of the stub within the gateway, from 1; 0: no stub.
   std::uint64_t id = 0;
-  /// Its given name; empty without one.
+  /// Its given name; empty for an unnamed stub.
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
@@ -2581,7 +2581,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 without one.
+  /// The stub concerned; id 0 if the problem concerns no stub.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -2618,22 +2618,22 @@ class [[nodiscard]] Verification {
   ~Verification();
 
   explicit operator bool() const;
-  /// The problems in the order of message().
+  /// Returns the problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
-  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
-  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
-  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
+  /// with a fault have a line each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer.
+  /// Unusual are several choices, an unusual dialect, and a finish_reason other than stop and tool_calls. Stubs that
+  /// were never called or always hidden are named, except the catalogue's. Exchanges that wait as scripted have a line
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order mounted.
+  /// Returns the stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// The number of exchanges evicted from the journal. Their problems are kept.
+  /// Returns the number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// The number of exchanges still under way.
+  /// Returns the number of exchanges still under way.
   std::size_t open() const { return open_; }
   /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;
@@ -2703,7 +2703,7 @@ struct Finding {
   bool fails_review = true;
 };
 
-/// "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
+/// Prints "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
@@ -2761,17 +2761,17 @@ class ReportedProblems;
 /// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
-/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///   has retried it.
+/// - The earlier one was answered completely with status 400 or above before this one arrived.
+/// - No other request has retried the earlier one.
 /// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. A
-/// request within 100 ms of a failure counts as another call if the client does not number tries and sends the same
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each.
+/// Without numbered tries, a request within 100 ms of a failure counts as another call if the client sends the same
 /// request in parallel. Parallel means two under way at once, or another within 100 ms of a success.
 ///
-/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// A request directly after an equal one is also judged if it is alone and its number or key says that it is no retry.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
 /// Idempotency-Key marks it as a new call, the finding is `asked_again_early`. Otherwise it is the same as for a retry.
 /// A request is not alone if two requests of its series were under way at once. A series has equal requests that
@@ -2798,15 +2798,15 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// The findings in the order of their exchanges.
+  /// Returns the findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   std::size_t judged() const { return judged_; }
-  /// The number of exchanges evicted from the journal before they could be judged.
+  /// Returns the number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// The number of judged exchanges that had not ended.
+  /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
+  /// Returns what chaos did to the judged exchanges and how to repeat it. Empty without chaos.
   std::string chaos() const;
   /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
   /// number of evicted and open exchanges, and the effects of chaos, if any.
@@ -2848,7 +2848,7 @@ struct Operation {
   /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
-  /// "POST /v1/chat/completions".
+  /// Returns text such as "POST /v1/chat/completions".
   std::string to_string() const { return method + " " + path; }
 
   friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
@@ -2882,9 +2882,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
-/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
-/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back the tokens that exceed the answer's usage. After a failure it gets back
+/// all tokens. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// If the gateway does not compute the usage (raw_reply(), chunks()), the key gets back no tokens.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -2959,7 +2959,7 @@ class KeyOptions {
 
   /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
   /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
+  /// fewer than 16 characters may be a word (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2975,8 +2975,8 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets the group of the key. The requests and tokens of all keys in a group are added up, and each key compares the
-  /// total with its own limits. Default: each key counts alone.
+  /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
+  /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -3027,7 +3027,7 @@ class Keys {
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
-  /// The same for tokens; replaces Options::limit_tokens.
+  /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 
@@ -3062,7 +3062,7 @@ enum class Profile {
   deepseek,
 };
 
-/// "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
@@ -3120,8 +3120,8 @@ class Options {
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
-  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
+  /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
   /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
@@ -3130,8 +3130,8 @@ class Options {
   /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
-  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
-  /// the page read it, and `browser_request` is no finding. An origin is scheme and host, optionally a port, and
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the fields that let
+  /// the page read it. `browser_request` is no finding. An origin is scheme and host, optionally a port, and
   /// nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
@@ -3143,8 +3143,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
-  /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
+  /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
+  /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
   /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
@@ -3166,7 +3166,7 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
+  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
@@ -3193,8 +3193,8 @@ class Options {
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
   /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
-  /// SseDialect::open_after_done, which otherwise only the client ends. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. Positive;
+  /// SseDialect::open_after_done. Without the guard, only the client ends them, so a client without a timeout and its
+  /// test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports it. Positive;
   /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
@@ -3211,8 +3211,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
-  /// before its client can notice. Its exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection. The connection's
+  /// thread calls it before the client can notice the fault. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3406,7 +3406,7 @@ struct ToolCall {
   std::string arguments;
   bool custom = false;
 
-  /// The parsed arguments; null if they are not JSON.
+  /// Returns the parsed arguments, or null if they are not JSON.
   Json json() const;
 };
 
@@ -3422,7 +3422,7 @@ struct Message {
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as a string: itself, or its joined text parts; empty for null.
+  /// Returns the content as a string: itself, or its joined text parts, or empty for null.
   std::string text() const;
 };
 
@@ -3503,10 +3503,10 @@ struct ChatRequest {
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message with role `user`, or empty.
+  /// Returns the text of the last message with role `user`, or empty.
   std::string last_user_text() const;
   bool has_tool(std::string_view name) const;
-  /// The tool with that name, or null.
+  /// Returns the tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 
@@ -3634,9 +3634,9 @@ class DrawnTrigger {
 
 /// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token drawn from the first `most`; otherwise as at_any_event().
+/// After a token drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
+/// After a byte of the body drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3647,12 +3647,12 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
+/// Without probability(), nth() and first(), it always strikes. If several are set, it strikes when all allow it.
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
 /// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
-/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// bodies and the descriptions of their keys are equal. Headers do not matter: a client's retry is another occurrence
 /// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
 /// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {
@@ -3815,7 +3815,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Runs the next step. No effect at the end and after a move.
+    /// Runs the next step. Has no effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -3911,7 +3911,7 @@ class [[nodiscard]] Verdict {
   std::string message_;
 };
 
-/// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
+/// Returns "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
@@ -3953,8 +3953,8 @@ class Scenario {
   /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
-  /// itself tells of that: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty if the answer has no reason, or is incomplete and the
+  /// reason does not say so, as "content_filter" does.
   const std::string& finish_reason() const;
   /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
   /// none. Empty for an incomplete answer.
@@ -3989,7 +3989,7 @@ class Scenario {
   detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
-/// "answer", "error", "answer or error".
+/// Returns "answer", "error", "answer or error".
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
@@ -4033,9 +4033,9 @@ class Mishap {
   const std::string& description() const;
   /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns one line about what a good client does.
   const std::string& good_client() const;
-  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
+  /// Returns what a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
   /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;
@@ -4049,7 +4049,7 @@ class Mishap {
 
   /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
+  /// Returns the client's key from this turn on. Mounting `rotated-key` changes it and deletes the previous key.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
@@ -4082,7 +4082,7 @@ class Mishaps {
 
 /// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
 /// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// the client retries when that helps, continues normally afterwards, and closes calls that its caller has stopped. The
 /// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
@@ -4120,7 +4120,7 @@ class Catalogue {
   /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// The scenarios in the order of their files.
+  /// Returns the scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
   /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.
@@ -4188,7 +4188,7 @@ class ScriptError : public GatewayError {
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
 
-  /// The first 20 problems.
+  /// Returns the first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -4235,7 +4235,7 @@ class ScriptDocument {
   /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
   /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
+  /// Reads files for a replacement of `loaded`. Gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
   /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
@@ -4250,8 +4250,8 @@ class ScriptDocument {
   /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
   /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
-  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: the old stubs or the
+  /// new stubs answer a request. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
   /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
   /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
@@ -4263,10 +4263,10 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
-  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
+  /// Also returns warnings about names that the gateway does not know: models, keys in `key_is`, and operations in the
+  /// rights of keys. Operations of failures are included if they look misspelled.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files read, in order; empty for a value.
+  /// Returns the files read, in order, or an empty list for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -4318,11 +4318,11 @@ Json as_json(const NearMiss& near);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
+/// Returns text such as "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as needed.
+/// Returns text such as "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a duration outside the range of Duration.
+/// Prints a duration that is outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 template <class Rep, class Period>
@@ -4360,7 +4360,7 @@ using Reporter = bool (*)(const Report& report);
 
 /// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null if none was set.
+/// Returns the reporter, or null if none was set.
 Reporter reporter();
 
 /// A reporter that is set until the program ends, or the adapter's shared object is unloaded.
@@ -4485,7 +4485,7 @@ void pass_over_notes();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
 /// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
@@ -4494,15 +4494,15 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
   std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
   std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
+  /// Returns a number that is uniform in [0, 1).
   double unit();
-  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
   double normal();
-  /// `length` characters of [0-9a-zA-Z].
+  /// Returns `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
 
  private:
@@ -4520,15 +4520,15 @@ namespace text {
 /// that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
+/// Returns the number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The length of the incomplete character, at most 3 bytes, at the start; 0 if there is none. Not for complete ones.
+/// Returns the length, at most 3, of an incomplete character at the start. Returns 0 if there is none.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
 
-/// The number of characters (code points). Each invalid byte counts as one.
+/// Returns the number of characters (code points). Each invalid byte counts as one.
 std::size_t code_points(std::string_view text);
 
 /// A position in a text. Both numbers start at 1; columns count characters.
@@ -4539,7 +4539,7 @@ struct Position {
 
 Position position_in(std::string_view text, std::size_t offset);
 
-/// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
+/// Returns the length in bytes of the character at byte `offset`, or 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);
 
 /// Appends a character as UTF-8. Surrogates and values beyond U+10FFFF become U+FFFD.
@@ -4559,13 +4559,13 @@ bool is_disruptive(char32_t character);
 /// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
-/// The same for several lines, keeping line ends.
+/// Does the same for several lines, keeping line ends.
 std::string printable_lines(std::string_view text);
 
 /// Appends a line end to a text of several lines, so that further output starts on a new line.
 std::string ended_lines(std::string text);
 
-/// "1 event", "2 events".
+/// Returns text such as "1 event", "2 events".
 std::string counted(std::size_t count, std::string_view noun);
 
 /// Appends `utf8` as a quoted JSON string, exactly as Json::dump() writes valid UTF-8.
@@ -4573,16 +4573,16 @@ void append_json_string(std::string& out, std::string_view utf8);
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";
 
-/// The value of a hexadecimal digit, or -1.
+/// Returns the value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 without two digits.
+/// Returns the value of the two hexadecimal digits at `offset`, or -1 without two digits.
 int hex_byte(std::string_view text, std::size_t offset);
 
-/// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
+/// Returns `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000.
 std::string decimal(std::int64_t count, std::int64_t unit);
 
-/// The shortest text that reads back as the same number, in any locale: "0.1", "3", "1e+300", "-infinity", "NaN".
+/// Returns the shortest text that reads back as the same number, in any locale, such as "0.1", "1e+300" or "NaN".
 std::string number(double value);
 
 /// Parses 1 to 9 decimal digits; empty for any other text.
@@ -4594,7 +4594,7 @@ bool is_token(std::string_view text);
 /// Converts ASCII letters to lower case, independent of the locale. Other bytes are unchanged.
 std::string lower_ascii(std::string_view text);
 
-/// The number of byte insertions, deletions and replacements between two texts.
+/// Returns the number of byte insertions, deletions and replacements between two texts.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
@@ -4605,10 +4605,10 @@ std::string_view trim(std::string_view text);
 /// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty if an escape is invalid. The result may contain any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// RFC 4648, section 4, with padding.
+/// Encodes bytes in base64 with padding (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down. Below 1 ms "0.4 ms", in whole microseconds. Negative durations as 0.
+/// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -4766,7 +4766,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
-/// "/a~1b" for the name "a/b".
+/// Returns "/a~1b" for the name "a/b".
 inline std::string token(std::string_view name) { return (Json::json_pointer() / std::string(name)).to_string(); }
 
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
@@ -4778,7 +4778,7 @@ inline std::optional<std::string> name_of(std::string_view token) {
   }
 }
 
-/// The member or element with that name, or null.
+/// Returns the member or element with that name, or null.
 inline const Json* child(const Json& value, std::string_view name) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
@@ -4792,7 +4792,7 @@ inline const Json* child(const Json& value, std::string_view name) {
   return place < value.size() ? &value[place] : nullptr;
 }
 
-/// The value at a JSON pointer, or null.
+/// Returns the value at a JSON pointer, or null.
 inline const Json* find(const Json& root, std::string_view pointer) {
   const Json* value = &root;
   while (value && !pointer.empty()) {
@@ -4812,15 +4812,15 @@ inline const Json* find(const Json& root, std::string_view pointer) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
-/// Whole seconds since the Unix epoch.
+/// Returns the whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
+/// Returns text such as "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
+/// Returns text such as "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+/// Returns text such as "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
+/// Parses an HTTP date, ignoring surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
@@ -4916,7 +4916,7 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool is_over() = 0;
-  /// The longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  /// Returns the longest real time until is_over() must be called again. Empty if only a wake can end the wait.
   virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
@@ -4938,7 +4938,7 @@ class Timeline {
   TimePoint now() const;
   /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// On the real clock, the time passed since that moment; 0 on other clocks.
+  /// Returns the time since that moment on the real clock, or 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -5006,7 +5006,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
+  /// Returns the time until the next poll. It grows with the duration of the wait and the number of such waits.
   Duration recheck_in() const;
 
  private:
@@ -5017,7 +5017,7 @@ class Acknowledgement {
 
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
+  /// `delivered` tells whether the client's kernel has received all sent bytes. It is polled until it returns true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   MOCK_GATEWAY_INLINE ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -5051,14 +5051,14 @@ struct ExpiredSleeps {
   std::size_t count = 0;
   Duration last{0};
 };
-/// Empty for clocks that are not manual.
+/// Returns the sleeps that a manual clock's guard ended. Zero for other clocks.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() on overflow.
+/// Returns `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
 bool is_manual(const Clock& clock);
 bool is_instant(const Clock& clock);
-/// waits() of a handle that must refer to a manual clock.
+/// Returns waits() of a clock that must be a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 /// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
 /// called before each deadline, with the clock's mutex held; true stops there. May be null.
@@ -5153,7 +5153,7 @@ class ChangeCount {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
 
-/// An id that differs between a process and its forked children.
+/// Returns an id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
 /// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
@@ -5362,7 +5362,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 void require_header_field(const std::string& name, const std::string& value);
 /// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
-/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
+/// Returns `number`, or throws GatewayError for 0. The error names the `function` and says `what` is counted.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
 [[noreturn]] void refuse_moved_from(const char* type);
 
@@ -5533,7 +5533,7 @@ struct EffectForm {
   const char* key;
   EffectArgument argument;
   const char* help;
-  /// The end of the error about a wrong argument: the alternative without one.
+  /// The end of the error about a wrong argument. Names the alternative that takes no argument.
   const char* instead = "";
 };
 
@@ -5541,7 +5541,7 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order of the documented table of script keys.
+/// Returns the forms in the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
@@ -5594,7 +5594,7 @@ inline constexpr FailureRow failure_rows[] = {
     {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
 };
 
-/// The ready-made failure of a status; for another status, one with the code `forced_failure`.
+/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
 inline Failure failure_with_status(int status) {
   for (const FailureRow& row : failure_rows)
     if (row.status == status) return row.make();
@@ -5821,7 +5821,7 @@ class Path {
   Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
   Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
 
-  /// "messages[0].content".
+  /// Returns text such as "messages[0].content".
   std::string to_string() const;
 
  private:
@@ -5829,9 +5829,9 @@ class Path {
   std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
-/// "a string (\"hot\")", for the "got" of a message.
+/// Returns text such as "a string (\"hot\")", for the "got" of a message.
 std::string type_and_value(const Json& value);
-/// "\"a\", \"b\"".
+/// Returns text such as "\"a\", \"b\"".
 std::string quoted_list(std::initializer_list<std::string_view> values);
 [[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
 [[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
@@ -5847,9 +5847,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null. Json::find would create a string for a string_view.
+/// Returns the member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member; throws RequestError if it is missing.
+/// Returns the member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
@@ -5903,7 +5903,7 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  /// `skips_invalid`: skips fields of the wrong type.
+  /// Reads all fields. Skips fields of the wrong type if `skips_invalid`.
   void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
@@ -5924,7 +5924,7 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
+  /// Returns the member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
@@ -5966,7 +5966,7 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether the text contained a key. A short one must be a separate word: the key "sk-1" is not found in "task-1".
+  /// Whether the text contained a key. A short key must be a separate word: the key "sk-1" is not found in "task-1".
   bool has_key = false;
 };
 
@@ -6037,7 +6037,7 @@ struct LimitWindow {
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number at that time
+    std::uint64_t number;  // the window's number when the tokens were taken
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
@@ -6080,7 +6080,7 @@ class KeyStore {
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
   /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -6098,14 +6098,14 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
-  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
+  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
-  /// smaller than the request, otherwise the one with the longer remaining time.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
+  /// request could never meet, or else the limit with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
   void settle(TakenTokens& taken, std::size_t tokens);
@@ -6118,7 +6118,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Makes mask() mask this text too. It is not accepted as a key.
+  /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -6149,14 +6149,14 @@ class KeyStore {
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
-  /// Sets the description, masked, because list() shows it: it must not contain a secret.
+  /// Sets the description with masked secrets, because list() shows it.
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, found by secret, otherwise by name; null without one.
+  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -6171,7 +6171,7 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
-  Entry for_all_;         // no key; holds the limits that all keys share
+  Entry for_all_;         // not a key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
@@ -6215,13 +6215,13 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
 /// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
-/// `{"id", "object":"model", "created", "owned_by"}`.
+/// Returns `{"id", "object":"model", "created", "owned_by"}`.
 std::string model_body(const wire::Model& model, std::int64_t created);
-/// `{"object":"list","data":[…]}`.
+/// Returns `{"object":"list","data":[…]}`.
 std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
 
 }  // namespace detail
@@ -6230,7 +6230,7 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
-// The events of a stream, and those of `chunks()`.
+// The events of a stream: the type of an event, the interface of event sources, and the source for `chunks()`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -6300,9 +6300,9 @@ struct TokenizedText {
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
+  /// Returns the tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta, as a half-open range.
+  /// Returns the tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
@@ -6324,7 +6324,7 @@ class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
+  /// Returns the ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
   /// Throws GatewayError if pieces are left.
   void require_end() const;
@@ -6342,12 +6342,12 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
-  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
+  /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
-  /// The number of tokens of split(); usually without splitting.
+  /// Returns the number of tokens that split() would return, usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
+  /// Counts the tokens of each message's text, name and tool calls, the tokens of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
@@ -6367,7 +6367,7 @@ struct AnswerContext {
   std::string id;
   /// Unix seconds.
   std::int64_t created = 0;
-  /// For random content of this answer: tool call ids, logprobs.
+  /// The seed of random content of this answer, such as tool call ids and logprobs.
   std::uint64_t seed = 0;
 };
 
@@ -6390,7 +6390,7 @@ struct CompletionChoice {
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 
-  /// The number of content deltas: thinking, text, refusal and arguments.
+  /// Returns the number of content deltas: thinking, text, refusal and arguments.
   std::size_t deltas() const;
 };
 
@@ -6400,12 +6400,12 @@ struct CompletionChoice {
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
+  /// Splits deltas by `chunking`, or one per token if it is null. Throws GatewayError, and exceptions of `tokens`.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   std::string body() const;
-  /// The number of content deltas, which the pace uses regardless of the usage.
+  /// Returns the number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const TokenUsage& usage() const { return usage_; }
@@ -6419,7 +6419,7 @@ class Completion {
   void merge_extra(std::string& json, const char* message) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
-  /// The scripted usage as sent; empty: usage() applies.
+  /// Returns the scripted usage as sent, or nothing if usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
   bool interleaved() const { return interleaved_; }
   bool finish_in_last_chunk() const { return finish_in_last_chunk_; }
@@ -6452,10 +6452,10 @@ class Completion {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// Random generator for one part of a choice, independent of the other parts of the answer.
+/// Returns a random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
-/// `,"name":`, or without the comma at the start of an object.
+/// Appends `,"name":`. Omits the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);
 void append_string(std::string& out, std::string_view name, std::string_view value);
 template <class Integer>
@@ -6469,13 +6469,13 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
-/// `{"id","type","function"}` of a tool call, from the id on.
+/// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
+/// Appends the `logprobs` of tokens `first` to `last` - 1. The numbers of refusal tokens follow those of text tokens.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
 bool has_logprobs_key(const Completion& completion);
-/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
+/// Parses JSON that these functions wrote. Has no depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions
@@ -6502,7 +6502,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
+  /// Returns the deltas of a choice's tool calls, call by call, or in turn if `interleaved`.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
@@ -6547,11 +6547,11 @@ class CompletionEvents final : public EventSource {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
 
-/// One common English word in lower case ASCII letters.
+/// Returns one common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
-/// stop. The same state of `random` gives the same text on every platform.
+/// Returns a readable reply: one or two sentences with 8 to 24 words in all, of printable ASCII, with capital letters
+/// and full stops. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words
@@ -6567,7 +6567,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// A fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
+/// Returns a fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
@@ -6581,15 +6581,15 @@ namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
 
-inline constexpr int max_places = 15;        ///< The decimal digits that a double preserves,
-inline constexpr double exact_limit = 1e15;  ///< and the limit of exact integers.
+inline constexpr int max_places = 15;        ///< The number of decimal digits that a double preserves.
+inline constexpr double exact_limit = 1e15;  ///< A double is exact for integers below this limit.
 
 /// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// The number × 10^places, if that is an integer below `exact_limit`.
+/// Returns the number × 10^places if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
-/// A text that is equal for equal values: 1 equals 1.0, and the order of properties does not matter.
+/// Returns a text that is equal for equal values. 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 
 struct Format {
@@ -6598,7 +6598,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null without one, or if it constrains nothing.
+/// Returns the format that a schema requires, or null if it requires no format or one without constraints.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.
@@ -6613,10 +6613,10 @@ enum TypeBit : unsigned {
   all_bits = 127
 };
 
-/// The value of a schema's keyword; null when it is absent.
+/// Returns the value of a schema's keyword, or null if it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The subschema for an array item, or null.
+/// Returns the subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
 struct Node {
@@ -6625,21 +6625,21 @@ struct Node {
   unsigned types = all_bits;                                         // the types that its own `type` allows
   unsigned hinted_types = 0;                                         // the types that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;  // how many values that are being generated it applies to
+  std::size_t active = 0;  // the number of values under generation that it applies to
 };
 
 /// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
 class Checker {
  public:
-  /// Throws Unsupported, as all functions do if the work exceeds the budget.
+  /// Throws Unsupported for unsupported schemas. All functions throw it if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
   Node& node(const Json& schema) { return nodes_.at(&schema); }
-  /// A compiled pattern. `path` is its position, for errors.
+  /// Returns a compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   Validity validity(const Json& schema, const Json& value);
-  /// The subschemas that apply together with this one: those of allOf, and its reference.
+  /// Returns the subschemas that apply together with this one: those of allOf, and the target of $ref.
   Parts all_of(const Json& schema);
   Parts property(const Parts& schemas, const std::string& name);
 
@@ -6664,11 +6664,11 @@ class Checker {
 // lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
 // constraints are refused with their position. The code is in `schema_instance.cpp`.
 
-// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
+// Limits of work in steps, for all schemas of a request: the initial limit, and the limit that progress can reach.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// Returns a JSON instance that certainly satisfies the schema, equal for equal states of `random`. Optional properties
 /// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
@@ -6679,14 +6679,14 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
-/// five, about 0 without shared words. Token numbers in the input count as words.
+/// Returns a unit vector for a text, in single precision. Only the text determines it, not the seed. The cosine of two
+/// vectors grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for
+/// four of five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
-/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+/// Returns the body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
 
 }}}  // namespace mock_gateway::detail
@@ -6702,7 +6702,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
-  /// 1 for the first request with this fingerprint, 2 for the next, …
+  /// Returns 1 for the first request with this fingerprint, 2 for the next, and so on.
   std::uint64_t next(std::uint64_t fingerprint) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = counts_.find(fingerprint);
@@ -6741,11 +6741,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
+/// The results of the test's functions while a stub was chosen. Reports use them and do not call the functions again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Empty if the function was not called.
+  /// Returns the result of a matcher's function, or nothing if it was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -6796,7 +6796,7 @@ struct MatcherNode {
 };
 
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The only key of the scopes, by id or description, if any.
+/// Returns the only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Runs the test's functions, lets their exceptions pass, and records their results.
@@ -6836,12 +6836,12 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ReplyStep {
-  /// The default reply, as from a gateway without stubs.
+  /// Makes a step that sends the default reply, as a gateway without stubs does.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// A step for which the request waits until the test gives the reply.
+  /// Returns a step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -6888,9 +6888,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location; the plan has the original one.
+  /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests it belongs to, from its isolating matchers; empty: all.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is. Empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -6898,7 +6898,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests that are not in the journal yet.
+  /// Returns the number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -6906,7 +6906,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The id of the first answered exchange; 0 if there is none.
+  /// Returns the id of the first answered exchange, or 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -6957,10 +6957,10 @@ using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number
 
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one step.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
+/// Returns the conditions as text: `user text contains "weather" and has tool "f"`; `any request` if there are none.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -6968,14 +6968,14 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// "started" until it is changed.
+  /// Returns the state of a machine, which is "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// From 0.
+    /// The number of the call, from 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
@@ -6996,11 +6996,11 @@ class Script {
   /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
   /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
+  /// Removes a stub. Later requests no longer match it, but earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
@@ -7011,8 +7011,8 @@ class Script {
     /// Changes nothing. A condition that depends on a function of the test does not hold.
     forecast,
   };
-  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
-  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
+  /// Chooses the stub for a request; empty if none applies. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made. It is called at most once, and only for a stub that sends this reply.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
@@ -7023,7 +7023,7 @@ class Script {
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// The number of changes to stubs and states by the test.
+  /// Returns the number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
@@ -7046,7 +7046,7 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
+  /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
@@ -7070,7 +7070,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
+  /// Checks whether it is the stub's turn. If so, counts the call and moves the state machines, except for a forecast.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
@@ -7120,9 +7120,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// "reset the connection after 2 tokens".
+/// Returns text such as "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time" without conditions.
+/// Returns text such as "probability 0.1, nth 3", or "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7144,7 +7144,7 @@ class ChaosRules {
   void clear_of(std::uint64_t owner);
   void reset();
 
-  /// Whether there are rules. One atomic load: the only cost of chaos without rules.
+  /// Whether there are rules. Without rules, chaos costs only this atomic load.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
   bool used() const { return used_; }
@@ -7177,8 +7177,8 @@ class ChaosRules {
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
-  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
+  /// Returns the rules that strike, in order, up to the first failure. Every matching rule counts the request, even
+  /// after a failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
@@ -7373,7 +7373,7 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.
 class HidingStubs {
  public:
@@ -7472,7 +7472,7 @@ class AnswerLog {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// How many bytes longer the HTTP chunk was announced than it is.
+    /// The number of bytes that the HTTP chunk lacks to reach its announced size.
     std::size_t missing = 0;
     /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
@@ -7527,7 +7527,7 @@ class AnswerLog {
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// Memory used, in bytes.
+  /// Returns the used memory in bytes.
   std::size_t weight() const;
 
  private:
@@ -7574,7 +7574,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() writes for `size` bytes, without the member's header.
+  /// Returns the size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.
@@ -7606,7 +7606,7 @@ class EventFraming {
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. Announces a chunk size that is `missing` bytes too large.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
   std::string_view terminator();
 
@@ -7754,8 +7754,8 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// Whether `[DONE]` was passed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
-  /// until then, the maximum time.
+  /// The real time when `[DONE]` was passed on. If the stream stays open afterwards, the time when the client's kernel
+  /// acknowledged `[DONE]`, or the maximum time until then.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
@@ -7765,7 +7765,7 @@ struct DeliveryProgress {
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// Only for the connection's thread.
+  /// Only the connection's thread may call this.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
@@ -7781,7 +7781,7 @@ struct DeliveryProgress {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
-// Waits other than clock and gates; the time between two split writes.
+// Waits for other things than a clock or a gate, such as the pause between two split writes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -7895,7 +7895,7 @@ class WriteQueue {
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// The number of bytes of the answer added so far.
+  /// Returns the number of bytes of the answer added so far.
   std::size_t position() const { return position_; }
   std::size_t written() const { return written_; }
   bool is_split() const { return is_split_; }
@@ -7993,7 +7993,7 @@ class Delivery {
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
+  /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
 
  private:
@@ -8108,7 +8108,7 @@ class Delivery {
   void end(Result result);
   void break_off();
   /// Notes the end of a wait for the client, a gate or a script.
-  void note_unhindered();
+  void note_external_wait_end();
   /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
@@ -8118,8 +8118,8 @@ class Delivery {
   void send_events();
   bool take_event();
   TimePoint due();
-  std::string due_event() const;
-  void send_simply();
+  std::string event_name() const;
+  void send_on_fast_path();
   void send_event(const StreamEvent& event, bool is_last);
   void note_copy(const StreamEvent& event, bool ends_unfinished);
   void end_body();
@@ -8175,7 +8175,7 @@ class Delivery {
   Timeline& timeline_;
   TimePoint start_;
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
-  TimePoint unhindered_since_;
+  TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
@@ -8199,7 +8199,7 @@ class Delivery {
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // no fault, log or special dialect affects events
+  bool on_fast_path_ = false;    // no fault, log or special dialect affects events
   bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
@@ -8238,12 +8238,12 @@ class ExchangeObserver {
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
+  /// Both times are taken before the first byte is written, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN or RST, or a write failed.
+  /// Called when the client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange still waits although its client has closed its side.
+  /// Tells whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
   virtual void mark_guard_expired() = 0;
 };
@@ -8261,7 +8261,7 @@ enum class Transfer { done, would_block, reset, failed };
 
 /// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends without blocking. `bytes`: how many were accepted.
+/// Sends without blocking. `bytes` is the number of accepted bytes.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
 /// this system; empty if unknown, or without stamp_arrivals() on the listener.
@@ -8338,12 +8338,12 @@ enum class Acceptance {
 /// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// Duplicates a descriptor; -1 on failure.
+/// Duplicates a descriptor. Returns -1 on failure.
 int duplicate(int descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// The process's descriptor limit; empty if unlimited or unknown.
+/// Returns the process's descriptor limit, or nothing if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
 std::string last_error();
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
@@ -8423,7 +8423,7 @@ class StopLine {
     if (socket_ >= 0) sockets::shut_down(socket_);
   }
   bool is_stopped() const { return stopped_; }
-  /// is_stopped() for code that cannot poll the descriptor.
+  /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {
@@ -8484,7 +8484,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again, even without socket events.
+  /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -8492,11 +8492,11 @@ class Connection final : public Outlet {
   // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// The same without blocking.
+  /// Like wait_for_request(), but does not block.
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
-  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -8514,16 +8514,16 @@ class Connection final : public Outlet {
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
+  /// Returns when the last received byte reached this system, or the end of the last exchange if that is later.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// Lower bound: the client sent the current request no earlier than this.
+  /// Returns a lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
+  /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.
-  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
+  /// `stream` is the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -8550,11 +8550,11 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write(), drain() or a check_…() gave up.
+  /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
+  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
+  /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
   /// open until the destructor, because the StopLine may use it.
@@ -8564,7 +8564,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// The same for a string literal, without a copy; null if none.
+  /// Sets it to a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
@@ -8588,7 +8588,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -8710,27 +8710,27 @@ class Connection final : public Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request read from a connection, complete or with the reason why not.
+/// A request read from a connection. If it is incomplete or refused, one of the failures is set.
 struct IncomingRequest {
   ReceivedRequest request;  // with unmasked keys
   std::string raw_head;
   std::string raw_body;  // only for a chunked body, including the chunk framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// Not HTTP, or incomplete. Answered before any other check.
+  /// Set if the request is not HTTP, or incomplete. Answered before any other check.
   HeapOptional<Failure> malformed;
-  /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
+  /// Set if the gateway cannot serve the connection. Answered before any other check; the body is unread.
   HeapOptional<Failure> turned_away;
-  /// The body or its chunk framing exceeds the limit. The body was not read to its end.
+  /// Set if the body or its chunk framing exceeds the limit. The body was not read to its end.
   HeapOptional<Failure> body_too_large;
-  /// The request is refused because of its head. The body is unread.
+  /// Set if the request is refused because of its head. The body is unread.
   HeapOptional<Failure> refused;
   bool is_body_unread = false;
   bool is_body_read_later = false;
   bool awaits_continue = false;
   /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When the request was complete, or reading gave up.
+  /// When the request was complete, or reading was abandoned.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   HeapOptional<ConnectionFault> fault;
@@ -8743,7 +8743,7 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
+/// Returns a failure to refuse a request by its head. Then the body is not read, and no 100 is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
 class BodyReader {
@@ -8785,7 +8785,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// Returns the request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -8817,7 +8817,7 @@ class SkippedBody {
   SkippedBody(const SkippedBody&) = delete;
   SkippedBody& operator=(const SkippedBody&) = delete;
 
-  /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
+  /// Continues reading. Returns whether another request can follow. Empty: call again when the connection is ready.
   std::optional<bool> advance();
 
  private:
@@ -8825,7 +8825,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain everything that is read of the request, by its framing and the limits.
+/// Whether these bytes contain all of the request that would be read, according to its framing and the limits.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -8841,7 +8841,7 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving; destroys `serve` with the connection. Returns an error without a thread. Throws std::bad_alloc.
+  /// Starts serving; destroys `serve` with the connection. Returns an error if out of threads. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
@@ -8894,7 +8894,7 @@ class Server {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
+/// Returns the reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
@@ -8923,7 +8923,7 @@ class TurnedAway {
   bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
-  /// Closes one answered connection. Returns false without one.
+  /// Closes one answered connection. Returns false if none has been answered.
   bool close_answered();
   /// Answers the connections without an answer, then closes all.
   void close_all();
@@ -8947,7 +8947,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
-  // The time for a request. A silent client halves it, so as not to delay others; a complete request raises it.
+  // The timeout of a request. Halved for each silent client, so that others wait less. A complete request raises it.
   Duration patience_ = longest_patience;
 };
 
@@ -9018,7 +9018,7 @@ class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
+    /// Serves a connection, or turns it away. If `last_descriptor`, it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
@@ -9071,12 +9071,12 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False if the system gave no descriptor; then nothing else works.
+  /// Returns false if the system gave no descriptor. Then no other function works.
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
   /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
-  /// `before`: the previous `wanted`; at first, the default.
+  /// `before` is the `wanted` of the previous call, or the default in the first call.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
@@ -9122,7 +9122,7 @@ class Reactor final : private Handoff {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// False if the system gave no descriptors for the poller.
+  /// Returns false if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
@@ -9148,7 +9148,7 @@ class Reactor final : private Handoff {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
+    /// Bits: `owned` by one thread; `ready` or `woken` since the owner looked; `hung_up` by the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point recheck_at{};
@@ -9173,7 +9173,7 @@ class Reactor final : private Handoff {
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null if there is no such session.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
@@ -9238,7 +9238,7 @@ class KeptProblems {
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps a problem, or only counts it beyond the limit. Its request needs no body.
+  /// Keeps a problem within the limit, or else only counts it. The problem's request may lack its body.
   void add(RecordedProblem recorded);
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds of problems that were dropped, or may have been, for this scope.
@@ -9305,7 +9305,7 @@ struct Leaks {
   bool in_body = false;
   /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 if the request has no credential.
   std::uint64_t presented = 0;
 };
 
@@ -9345,9 +9345,9 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
+  std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
-  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
+  /// How often keys, script and forced failures had changed before. A request repeated after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9370,7 +9370,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool forgotten = false;             // belongs to an ended test: deleted when it ends
   bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
@@ -9384,7 +9384,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
+  /// Returns the memory of the record, for the journal's byte limit. After publication, only the end changes it.
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
@@ -9412,7 +9412,7 @@ class JournalState {
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
   std::uint64_t reserve_id();
-  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest other records beyond the limits.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -9421,11 +9421,11 @@ class JournalState {
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
+  /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, including reserved ones; 0 if there is none.
+  /// Returns the newest exchange's id, including reserved ones, or 0 if there is none.
   std::uint64_t newest_id() const;
-  /// Counts a request that begins to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();
   void dropped();
   void hit(ConnectionHit hit);
@@ -9438,7 +9438,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.
@@ -9499,9 +9499,9 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
-/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
-/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// Masks secrets in a request as `sk-***` or `***`: the gateway's keys in any state, the request's credential even if
+/// it is no key, and values that look like keys, such as `sk-…`. Covers target, header values, body and raw bytes, also
+/// with escapes. Also covers base64, except for values that only look like keys. Credential fields
 /// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
 /// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
@@ -9636,7 +9636,7 @@ class GatewayProblems {
     /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`, returns only notes. Only findings about exchanges after `since` are included.
+  /// Returns problems (if `with_problems`) and notes. Includes only findings about exchanges after `since`.
   Unreported unreported(bool with_problems, std::uint64_t since) const;
   /// Returns the unprinted notes about exchanges after `since`. Excludes notes about stubs, because later requests may
   /// call them. Findings that fail no review come first, unless a review has printed them.
@@ -9805,7 +9805,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool is_over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
+  /// Returns the test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10072,7 +10072,7 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these functions answers the request and returns true, for a check to return.
+  // Each of these functions answers the request and returns true, so that a check can return the result.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -10089,12 +10089,12 @@ struct ServedRequest {
 
 // judge.cpp
 
-/// Makes the answer to a request. Runs the documented checks in order until one answers, otherwise the requested
-/// operation. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
+/// Makes the answer to a request. Runs the documented checks in order. If none answers, the requested operation
+/// answers. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
 /// answers their exceptions with 500.
 ///
-/// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
-/// this again.
+/// Returns whether there is an answer. If not, the request waits for the test's reply. The connection's wait ends when
+/// this function must be called again.
 bool judge(ServedRequest& served);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
@@ -10538,7 +10538,7 @@ Json saying(std::string_view text);
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The chunks of the usual answer: the role, four with text, the end.
+/// Returns the chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 std::string usual_events();
@@ -10556,16 +10556,16 @@ const char* usual_type_of(bool streamed);
 void end_with(Chunks& chunks, const char* finish_reason);
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends if its server does not answer.
+/// Returns the page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
+/// Returns a complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// Returns a trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// A trigger after the first byte of the usual answer's first two-byte character.
+/// Returns a trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
+/// Returns `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
@@ -10576,7 +10576,7 @@ std::string function_of(std::string_view name, std::string_view arguments);
 /// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
-/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
+/// Returns the chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
 Json silent_opening();
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
@@ -10689,7 +10689,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
+  /// Returns the name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -10751,10 +10751,10 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// A table of further allowed keys, which another reader applies; null: none.
+  /// A table of further allowed keys, which another reader applies; null if none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of the key in this table or `beside`; null without one.
+  /// Returns the row of the key in this table or `beside`, or null for an unknown key.
   const ScriptRow* find(const std::string& key) const;
   /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
@@ -10813,7 +10813,7 @@ class ScriptReader {
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// The same, but also throws ScriptMistake if it noted a mistake.
+  /// Like read_object(), but throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
@@ -10845,7 +10845,7 @@ inline constexpr std::size_t most_problems = 20;
 /// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
-/// "an object", "a string".
+/// Returns text such as "an object", "a string".
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
@@ -10854,7 +10854,7 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
+/// Returns the key of `keys` that the object has, or null if it has none. Throws ScriptMistake if it has several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
@@ -10980,7 +10980,7 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys allowed with "failure", wherever it occurs.
+/// Returns the keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
 /// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
@@ -11005,8 +11005,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
-/// another meaning there.
+/// Throws ScriptMistake if an object that has no failure has a setter of failures. `content_type` tells whether that
+/// key has another meaning in the object.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
@@ -11041,7 +11041,7 @@ namespace script_references {
 /// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
+/// Returns problems for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11071,7 +11071,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text used as a name: see script_values::name_of.
+/// Returns a text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -11235,7 +11235,7 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-/// In UTC.
+/// Returns the date and time in UTC.
 MOCK_GATEWAY_INLINE std::tm civil_time(TimePoint moment) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   std::tm time{};
@@ -11308,15 +11308,15 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
-// the header.
+// The real, instant and manual clocks, and the texts of waits ("timed out: …"). The header has the defaults of the
+// manual clock's guard and start.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread works for; null: none.
+/// Returns the timeline of the exchange that the calling thread works for; null if none.
 MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;
@@ -11956,7 +11956,7 @@ class Reader {
     std::size_t place;   // its index in JsonReadOptions::places
   };
 
-  /// The next character; NUL at the end.
+  /// Returns the next character, or NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   /// Consumes the character, which must not be NUL, if it is next.
@@ -12160,7 +12160,7 @@ class Reader {
     return true;
   }
 
-  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
+  /// Moves the last value of each repeated key to the position of the first, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12189,7 +12189,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
+  /// Returns the path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -12730,8 +12730,8 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
-// the symbol whose absence makes the linker report a missing implementation.
+// Passes reports of destroyed gateways and notes on failed tests to the test framework. Prints positions in tests.
+// Defines the symbol whose absence makes the linker report a missing implementation.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -12762,7 +12762,7 @@ struct NoteList {
   std::vector<NoteSource*> sources;
 };
 
-/// Never destroyed, because gateways may be destroyed after static objects.
+/// Returns the notes, which are never destroyed: gateways may be destroyed after static objects.
 MOCK_GATEWAY_INLINE NoteList& notes() {
   static NoteList& notes = *new NoteList;
   return notes;
@@ -12828,7 +12828,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
+// Text functions: UTF-8, truncation with "…", escaping (`is_disruptive`), numbers as text, edit distance, %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -13827,20 +13827,20 @@ MOCK_GATEWAY_INLINE HttpReply HttpReply::add_header(std::string name, std::strin
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply HttpReply::delivered() const {
+MOCK_GATEWAY_INLINE Reply HttpReply::reply_to_deliver() const {
   if (delivery_) return *delivery_;
   return failure_ ? Reply(*failure_) : raw_reply(status_, *body_, content_type_);
 }
 
 MOCK_GATEWAY_INLINE HttpReply HttpReply::fault(Trigger trigger, Effect effect) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().fault(std::move(trigger), std::move(effect)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().fault(std::move(trigger), std::move(effect)));
   return changed;
 }
 
 MOCK_GATEWAY_INLINE HttpReply HttpReply::first_token_after(Timing delay) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().first_token_after(std::move(delay)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().first_token_after(std::move(delay)));
   return changed;
 }
 
@@ -13850,7 +13850,7 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
 
-// Pace, distributions, chunking: settings and limits (30 days). When a token is sent: `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits. `src/delivery/pace_schedule.cpp` computes the time of each token.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -13858,7 +13858,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Below this, a double represents every nanosecond exactly.
+/// The longest time, 30 days in nanoseconds. A double still represents every nanosecond up to it.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;
@@ -14048,7 +14048,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
+// The profiles of vendors: the names, sent keys and accepted fields of each, and the fields that only OpenAI documents.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15246,7 +15246,7 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- request/chat_fields.cpp ----------------------------------------------------------------------------------------
 
-// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The 400 about a field: its text "expected …, got …" and its error codes (`invalid_type`, `value_below_minimum`, …).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -16238,7 +16238,7 @@ MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   return name;
 }
 
-/// See ApiKey::hint.
+/// Returns the text of ApiKey::hint.
 MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;
@@ -16836,8 +16836,8 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
-  // character with the preceding byte.
+  // Base64 encodes three bytes as four characters of 6 bits. If the secret begins at the second or third byte, 4 or 2
+  // of its bits share a character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -17003,7 +17003,7 @@ MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
+/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -17016,7 +17016,7 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-/// The content of `error` in OpenAI's error bodies.
+/// Returns the content of `error` in OpenAI's error bodies.
 MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
   Json error = {{"message", failure.message()},
@@ -17131,7 +17131,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
   return choice;
 }
 
-/// The scripted usage, or else the counted one.
+/// Returns the scripted usage, or else the counted one.
 MOCK_GATEWAY_INLINE TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                       std::size_t reasoning) {
   const TokenUsage usage =
@@ -17713,7 +17713,7 @@ class SchemaTexts {
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// A JSON instance of the schema at the JSON path `place` in the request.
+  /// Returns a JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
@@ -17736,7 +17736,7 @@ class SchemaTexts {
   std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
-/// A tool's parameters, restricted to objects, because arguments are always one.
+/// Returns a tool's parameters, restricted to objects, because arguments are always one.
 MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -17748,7 +17748,7 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
+/// Returns a call of a custom tool with words as input. Refuses a grammar, because words may not match it.
 MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -17777,7 +17777,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
+/// Returns the calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -17924,7 +17924,7 @@ MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order on every machine.
+/// Returns the numbers in single precision and little-endian order, on every machine.
 MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);
@@ -18043,7 +18043,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// Equality as defined by JSON Schema.
+/// Compares two values as defined by JSON Schema.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
@@ -18532,7 +18532,7 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
+  /// Returns the alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
@@ -18580,7 +18580,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
+  /// Returns the alternatives, beginning with a random one. Recursive ones are last if `brief`. Null is usually last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -18649,7 +18649,7 @@ class Maker {
 
   // -- Numbers and strings
 
-  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
+  /// Returns a multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;
@@ -18876,7 +18876,7 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
+/// Returns the end of the piece of JSON at `start`: white space, then letters or punctuation, at most 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -19669,7 +19669,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -21549,7 +21549,7 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// Returns the offset after the first byte of the first multibyte character; 0 without one.
+/// Returns the offset after the first byte of the first multibyte character, or 0 if all characters are ASCII.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -21568,7 +21568,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
-      unhindered_since_(timeline.now()),
+      external_wait_ended_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
       reached_holds_(plan.holds.size()),
@@ -21606,15 +21606,15 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
   while (!result_) {
     Outlet::WaitState state = writes_.hand_over();
     if (state == Outlet::WaitState::done) {
-      note_unhindered();
+      note_external_wait_end();
       state = advance_one_step();
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // frees memory, because thousands may wait
+      if (writes_.shrink() && on_fast_path_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
-    note_unhindered();
+    note_external_wait_end();
     if (state == Outlet::WaitState::given_up) break_off();
   }
   return result_;
@@ -21703,7 +21703,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between: send_body(step.bytes, 0); return add({Kind::between_sent});
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
-      if (simply_) return send_simply();
+      if (on_fast_path_) return send_on_fast_path();
       if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
@@ -21815,8 +21815,8 @@ MOCK_GATEWAY_INLINE void Delivery::break_off() {
   if (steps_.empty()) end(Result::broken_off);  // otherwise the client left as scripted
 }
 
-MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
-  if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
+MOCK_GATEWAY_INLINE void Delivery::note_external_wait_end() {
+  if (std::exchange(is_held_up_, false)) external_wait_ended_ = timeline_.now();
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::waits_for_moment() const {
@@ -21839,8 +21839,8 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
-  simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // The source's last event is then sent without its blank line, so it must be known in advance.
+  on_fast_path_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
+  // Without `[DONE]`, the source's last event is the one without a blank line. Looking ahead finds it.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -21854,9 +21854,9 @@ MOCK_GATEWAY_INLINE void Delivery::send_events() {
     if (event_.token) ++tokens_;
     const TimePoint due = this->due();
     const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
-    if (simply_ && !waits && plan_.holds.empty()) {
+    if (on_fast_path_ && !waits && plan_.holds.empty()) {
       if (due != start_) note_lateness(due);
-      send_simply();
+      send_on_fast_path();
       continue;
     }
     add_holds(HoldPoint::Kind::event, events_);
@@ -21880,11 +21880,11 @@ MOCK_GATEWAY_INLINE TimePoint Delivery::due() {
   return due;
 }
 
-MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
+MOCK_GATEWAY_INLINE std::string Delivery::event_name() const {
   return event_.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_simply() {
+MOCK_GATEWAY_INLINE void Delivery::send_on_fast_path() {
   if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write, so flush before and after
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
@@ -21938,7 +21938,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
+    // A truncated HTTP chunk still announces its full size. A stall at the same byte does not change that.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
@@ -22008,7 +22008,7 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
 
 // ---- delivery/faults_and_waits.cpp ----------------------------------------------------------------------------------
 
-// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
+// The effect of each fault, and the waits of a reply: for a time, a gate or its client's departure, with pings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -22152,7 +22152,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -22224,8 +22224,8 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_gate(Step& step) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
-  unhindered_since_ = std::max(unhindered_since_, moment);
-  progress_.note_lateness(timeline_.lateness(unhindered_since_));
+  external_wait_ended_ = std::max(external_wait_ended_, moment);
+  progress_.note_lateness(timeline_.lateness(external_wait_ended_));
 }
 
 MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
@@ -23524,7 +23524,7 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/poller.cpp ------------------------------------------------------------------------------------------------
 
-// Reports ready sockets, with epoll or poll(2); selects between them.
+// Reports ready sockets with epoll or poll(2), and selects one of the two.
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
@@ -23546,7 +23546,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace poller {
 
-/// The kernel's layout, independent of the C library's time_t.
+/// A timespec in the kernel's layout, independent of the C library's time_t.
 struct Timespec {
   std::int64_t seconds;
   std::int64_t nanoseconds;
@@ -23594,7 +23594,7 @@ MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Only changes EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
+/// Changes only EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
 MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
@@ -25593,8 +25593,8 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
-// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
-// about chaos; which requests count as refused.
+// The diagnosis of an unmatched request: the three closest stubs, with ✔ and ✘ lines. The first lines of problems, the
+// line about chaos, and which requests count as refused.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace diagnoses {
@@ -26179,7 +26179,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
 
-// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
+// The functions of `Exchange`: `summary()` (the log line), `as_curl()`, `chat()`, `raw()`, and its faults and chaos.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -26465,7 +26465,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 
 // ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
 
-// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations. Which of them are reported only
 // once.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -27176,7 +27176,7 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
-// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
+// The notes about exchanges, connections and waits ("broke off … as scripted"), and the maximum numbers of notes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace notes {
@@ -27886,7 +27886,7 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed, because a Gateway in a static variable may use it at exit.
+/// Returns all journals. The list is never destroyed, because a Gateway in a static variable may use it at exit.
 MOCK_GATEWAY_INLINE Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
@@ -27977,8 +27977,8 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
-// Retries: which requests count as retries, and how they may differ; which are too early or useless; tolerances; texts
-// of findings.
+// Findings about retries: which requests count as retries, how they may differ, which are too early or useless, and
+// the tolerances.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace retries {
@@ -28934,8 +28934,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/answer_headers.cpp ---------------------------------------------------------------------------------------
 
-// Header fields of every answer: for allowed origins of browsers (CORS), with the answer to a preflight; of profiles:
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
+// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29078,8 +29078,8 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::recheck_in() {
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
-// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
-// test for a reply.
+// The order of the checks of chat requests. 422 `no_stub_matched` and `never_expected` with their headers. Requests
+// whose reply the test supplies.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29391,7 +29391,7 @@ MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
-// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
+// Serves the requests of a connection one after the other, with connection faults and 503 `connection_limit`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29552,8 +29552,8 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
-// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
-// models were created.
+// The state that a gateway's answers depend on: what `reset()` clears, which changes by the test end a series of
+// retries, and when models were created.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29694,8 +29694,8 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
          key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
-         // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
-         // enabled since.
+         // A request that was refused by its head stays refused, because its body was not read. The checks above may
+         // pass by now, for example if the test has enabled the key.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 
@@ -30140,8 +30140,8 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
-// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
-// finish reasons.
+// Turns a reply into an answer: `id` and `created` (`context_of`), pace, early hints, added chaos, and unusual parts
+// for notes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_answer {
@@ -30171,7 +30171,7 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
+/// Describes unusual parts (several choices, several tool calls, "finish_reason length was sent"), or returns "".
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -30355,8 +30355,8 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body;
-// faults, holds and places that were not reached; waits ended by guards.
+// Runs one exchange from record to report: `Date`, `Connection`, chunks or Content-Length, answers without a body.
+// Reports faults, holds and places that were not reached, and waits that a guard ended.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
@@ -30703,7 +30703,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
 
 // ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
 
-// The served models, and the listed ones if any model is served.
+// The models that requests may name, and the models listed if every model is served.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_models {
@@ -31013,7 +31013,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns text such as "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -31032,7 +31032,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// Returns text such as ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string finish_and_usage(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -32222,7 +32222,7 @@ MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A complete handwritten response with these header fields, after which the connection closes.
+/// Returns a complete handwritten response with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
@@ -32237,8 +32237,8 @@ MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
 /// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // The stream begins with a bit for a window of 64 KiB. A block has one bit (not the last), two bits (the length has
-  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. A block has one bit "not the last", two bits "16-bit length",
+  // the length minus one, one bit "uncompressed", and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {
@@ -32417,7 +32417,7 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { retu
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call with its arguments encoded twice, as a JSON string.
+/// Returns the usual call with its arguments encoded twice, as a JSON string.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
@@ -32837,7 +32837,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// False in a forked process.
+  /// Returns false in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -32866,7 +32866,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
+  /// Returns the maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -33921,7 +33921,7 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// The script keys of `scenario`; errors in a folder of scenarios; when a scenario from a file affected an exchange.
+// The script keys of `scenario`; errors in a folder of scenarios; whether a file's scenario affected an exchange.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34358,7 +34358,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// For a model in both lists, the document's owner applies if it sets one.
+/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -35634,7 +35634,7 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
+// Reads scripts by tables of keys: unknown and missing keys, remarks (`x-…`), lines of problems, at most 20 problems.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -35789,7 +35789,7 @@ MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::ve
   return only_key(node, keys, what);
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns text such as "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " of at least " + least->dump();
@@ -36209,7 +36209,7 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: also warn about states that only a call can set.
+/// Warns of unreachable states. `is_all` tells whether to include states that only a call can set.
 MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -36398,7 +36398,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks and holds, and which of these keys exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36531,7 +36531,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// A reply without the keys that only apply to completions.
+/// Returns a reply without the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"

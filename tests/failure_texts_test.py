@@ -56,17 +56,17 @@ def main():
         text=True,
         timeout=60,
     )
-    told = without_lines(run.stdout).split("\n===============================================================================\n[doctest]")[0]
-    if told.strip() != EXPECTED.strip():
-        sys.exit(f"--- expected\n{EXPECTED}\n--- actual\n{told}")
+    output = without_lines(run.stdout).split("\n===============================================================================\n[doctest]")[0]
+    if output.strip() != EXPECTED.strip():
+        sys.exit(f"--- expected\n{EXPECTED}\n--- actual\n{output}")
     for page in sys.argv[2:]:
         block = re.compile(r"^```text failure\n(.*?)^```$", re.MULTILINE | re.DOTALL)
         shown = block.findall(Path(page).read_text(encoding="utf-8"))
         if not shown:
             sys.exit(f"{page} shows no failure")
         for text in shown:
-            if without_lines(text) not in told:
-                sys.exit(f"{page} shows what no test says:\n{text}\n--- actual\n{told}")
+            if without_lines(text) not in output:
+                sys.exit(f"{page} shows a text that the tests do not print:\n{text}\n--- actual\n{output}")
     if run.returncode == 0:
         sys.exit("the tests that fail on purpose did not fail")
 

@@ -18,7 +18,7 @@ std::string openai_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's name for the gateway's error code. OpenAI has separate codes for limits of integers and of decimals.
+/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
 std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -31,7 +31,7 @@ std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-/// The content of `error` in OpenAI's error bodies.
+/// Returns the content of `error` in OpenAI's error bodies.
 Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
   Json error = {{"message", failure.message()},

@@ -20,13 +20,13 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
 /// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
-/// `{"id", "object":"model", "created", "owned_by"}`.
+/// Returns `{"id", "object":"model", "created", "owned_by"}`.
 std::string model_body(const wire::Model& model, std::int64_t created);
-/// `{"object":"list","data":[…]}`.
+/// Returns `{"object":"list","data":[…]}`.
 std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
 
 }  // namespace detail

@@ -74,7 +74,7 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
   return choice;
 }
 
-/// The scripted usage, or else the counted one.
+/// Returns the scripted usage, or else the counted one.
 TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                       std::size_t reasoning) {
   const TokenUsage usage =

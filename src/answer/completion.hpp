@@ -21,7 +21,7 @@ struct AnswerContext {
   std::string id;
   /// Unix seconds.
   std::int64_t created = 0;
-  /// For random content of this answer: tool call ids, logprobs.
+  /// The seed of random content of this answer, such as tool call ids and logprobs.
   std::uint64_t seed = 0;
 };
 
@@ -44,7 +44,7 @@ struct CompletionChoice {
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 
-  /// The number of content deltas: thinking, text, refusal and arguments.
+  /// Returns the number of content deltas: thinking, text, refusal and arguments.
   std::size_t deltas() const;
 };
 
@@ -54,12 +54,12 @@ struct CompletionChoice {
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
+  /// Splits deltas by `chunking`, or one per token if it is null. Throws GatewayError, and exceptions of `tokens`.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   std::string body() const;
-  /// The number of content deltas, which the pace uses regardless of the usage.
+  /// Returns the number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const TokenUsage& usage() const { return usage_; }
@@ -73,7 +73,7 @@ class Completion {
   void merge_extra(std::string& json, const char* message) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
-  /// The scripted usage as sent; empty: usage() applies.
+  /// Returns the scripted usage as sent, or nothing if usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
   bool interleaved() const { return interleaved_; }
   bool finish_in_last_chunk() const { return finish_in_last_chunk_; }

@@ -27,7 +27,7 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls. If `interleaved`: all first deltas, then the first fragment of each call, …
+  /// Returns the deltas of a choice's tool calls, call by call, or in turn if `interleaved`.
   static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);

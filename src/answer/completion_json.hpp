@@ -14,10 +14,10 @@
 namespace mock_gateway::detail {
 namespace completions {
 
-/// Random generator for one part of a choice, independent of the other parts of the answer.
+/// Returns a random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
-/// `,"name":`, or without the comma at the start of an object.
+/// Appends `,"name":`. Omits the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);
 void append_string(std::string& out, std::string_view name, std::string_view value);
 template <class Integer>
@@ -31,13 +31,13 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
-/// `{"id","type","function"}` of a tool call, from the id on.
+/// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
+/// Appends the `logprobs` of tokens `first` to `last` - 1. The numbers of refusal tokens follow those of text tokens.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
 bool has_logprobs_key(const Completion& completion);
-/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
+/// Parses JSON that these functions wrote. Has no depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions

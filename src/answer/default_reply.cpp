@@ -27,7 +27,7 @@ class SchemaTexts {
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// A JSON instance of the schema at the JSON path `place` in the request.
+  /// Returns a JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
     // Reuses an earlier instance if another one might exceed the limit.
@@ -50,7 +50,7 @@ class SchemaTexts {
   std::size_t most_steps_ = 0;                            // steps of the most expensive instance
 };
 
-/// A tool's parameters, restricted to objects, because arguments are always one.
+/// Returns a tool's parameters, restricted to objects, because arguments are always one.
 Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -62,7 +62,7 @@ Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
+/// Returns a call of a custom tool with words as input. Refuses a grammar, because words may not match it.
 ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -91,7 +91,7 @@ std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   return tools;
 }
 
-/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
+/// Returns the calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();

@@ -14,7 +14,7 @@ namespace mock_gateway::detail {
 /// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// A fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
+/// Returns a fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }  // namespace mock_gateway::detail

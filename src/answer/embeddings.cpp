@@ -54,7 +54,7 @@ void append_number(std::string& out, float number) {
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order on every machine.
+/// Returns the numbers in single precision and little-endian order, on every machine.
 std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);

@@ -1,4 +1,4 @@
-// The events of a stream, and those of `chunks()`.
+// The events of a stream: the type of an event, the interface of event sources, and the source for `chunks()`.
 
 #pragma once
 

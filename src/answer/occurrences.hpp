@@ -17,7 +17,7 @@ namespace mock_gateway::detail {
 /// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
-  /// 1 for the first request with this fingerprint, 2 for the next, …
+  /// Returns 1 for the first request with this fingerprint, 2 for the next, and so on.
   std::uint64_t next(std::uint64_t fingerprint) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = counts_.find(fingerprint);

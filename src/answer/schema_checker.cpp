@@ -56,7 +56,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// Equality as defined by JSON Schema.
+/// Compares two values as defined by JSON Schema.
 Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());

@@ -20,15 +20,15 @@ namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
 
-inline constexpr int max_places = 15;        ///< The decimal digits that a double preserves,
-inline constexpr double exact_limit = 1e15;  ///< and the limit of exact integers.
+inline constexpr int max_places = 15;        ///< The number of decimal digits that a double preserves.
+inline constexpr double exact_limit = 1e15;  ///< A double is exact for integers below this limit.
 
 /// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// The number × 10^places, if that is an integer below `exact_limit`.
+/// Returns the number × 10^places if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
-/// A text that is equal for equal values: 1 equals 1.0, and the order of properties does not matter.
+/// Returns a text that is equal for equal values. 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 
 struct Format {
@@ -37,7 +37,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null without one, or if it constrains nothing.
+/// Returns the format that a schema requires, or null if it requires no format or one without constraints.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.
@@ -52,10 +52,10 @@ enum TypeBit : unsigned {
   all_bits = 127
 };
 
-/// The value of a schema's keyword; null when it is absent.
+/// Returns the value of a schema's keyword, or null if it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The subschema for an array item, or null.
+/// Returns the subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
 struct Node {
@@ -64,21 +64,21 @@ struct Node {
   unsigned types = all_bits;                                         // the types that its own `type` allows
   unsigned hinted_types = 0;                                         // the types that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;  // how many values that are being generated it applies to
+  std::size_t active = 0;  // the number of values under generation that it applies to
 };
 
 /// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
 class Checker {
  public:
-  /// Throws Unsupported, as all functions do if the work exceeds the budget.
+  /// Throws Unsupported for unsupported schemas. All functions throw it if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
   Node& node(const Json& schema) { return nodes_.at(&schema); }
-  /// A compiled pattern. `path` is its position, for errors.
+  /// Returns a compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   Validity validity(const Json& schema, const Json& value);
-  /// The subschemas that apply together with this one: those of allOf, and its reference.
+  /// Returns the subschemas that apply together with this one: those of allOf, and the target of $ref.
   Parts all_of(const Json& schema);
   Parts property(const Parts& schemas, const std::string& name);
 
@@ -103,11 +103,11 @@ class Checker {
 // lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
 // constraints are refused with their position. The code is in `schema_instance.cpp`.
 
-// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
+// Limits of work in steps, for all schemas of a request: the initial limit, and the limit that progress can reach.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// Returns a JSON instance that certainly satisfies the schema, equal for equal states of `random`. Optional properties
 /// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 

@@ -84,7 +84,7 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
+  /// Returns the alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
@@ -132,7 +132,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
+  /// Returns the alternatives, beginning with a random one. Recursive ones are last if `brief`. Null is usually last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -201,7 +201,7 @@ class Maker {
 
   // -- Numbers and strings
 
-  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
+  /// Returns a multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;

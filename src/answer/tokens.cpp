@@ -49,7 +49,7 @@ bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
+/// Returns the end of the piece of JSON at `start`: white space, then letters or punctuation, at most 12 bytes.
 std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;

@@ -25,9 +25,9 @@ struct TokenizedText {
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
+  /// Returns the tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta, as a half-open range.
+  /// Returns the tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
@@ -49,7 +49,7 @@ class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
+  /// Returns the ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
   /// Throws GatewayError if pieces are left.
   void require_end() const;
@@ -67,12 +67,12 @@ class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
-  /// Splits a text into tokens. Compact JSON has hardly any white space, so the default tokenizer splits arguments of
-  /// tool calls into runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
+  /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split(std::string text, bool is_tool_arguments = false) const;
-  /// The number of tokens of split(); usually without splitting.
+  /// Returns the number of tokens that split() would return, usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
+  /// Counts the tokens of each message's text, name and tool calls, the tokens of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:

@@ -7,11 +7,11 @@
 namespace mock_gateway::detail {
 namespace words {
 
-/// One common English word in lower case ASCII letters.
+/// Returns one common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
-/// stop. The same state of `random` gives the same text on every platform.
+/// Returns a readable reply: one or two sentences with 8 to 24 words in all, of printable ASCII, with capital letters
+/// and full stops. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words

@@ -17,7 +17,7 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-/// In UTC.
+/// Returns the date and time in UTC.
 std::tm civil_time(TimePoint moment) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   std::tm time{};

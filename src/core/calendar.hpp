@@ -10,15 +10,15 @@
 namespace mock_gateway::detail {
 namespace calendar {
 
-/// Whole seconds since the Unix epoch.
+/// Returns the whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
+/// Returns text such as "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
+/// Returns text such as "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+/// Returns text such as "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
+/// Parses an HTTP date, ignoring surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar

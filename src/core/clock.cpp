@@ -1,5 +1,5 @@
-// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
-// the header.
+// The real, instant and manual clocks, and the texts of waits ("timed out: …"). The header has the defaults of the
+// manual clock's guard and start.
 
 #include "clock.hpp"
 
@@ -25,7 +25,7 @@ namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread works for; null: none.
+/// Returns the timeline of the exchange that the calling thread works for; null if none.
 Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;

@@ -24,7 +24,7 @@ class GateState;
 /// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The current time, since the Unix epoch.
+  /// Returns the current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -41,15 +41,15 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
-/// times of an exchange that waited. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange has its own time, which advances by its waits. So its
+/// record has the times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
 };
 
-/// Time that only the test moves.
-/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// A clock that only the test advances.
+/// A wait ends after at most `guard` of real time, even if the test does not advance. So a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. An expired guard,
 /// also of sleep_for, is reported by verify() of each gateway that uses the clock.
 class ManualClock : public Clock {
@@ -67,21 +67,21 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Advances by `step`, stopping at each deadline in order. At each stop, waits up to the guard until the gateway has
-  /// done what the deadline triggers. For sleep_for it only wakes the client. The test must wait for the client's
-  /// reaction, so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a
-  /// handler) may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
+  /// done what the deadline triggers. A sleep_for() that ends only wakes the client. The test must wait for the
+  /// client's reaction, so advance one sleep at a time. Functions of the test that a gateway calls (such as handlers)
+  /// may advance; this does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
-  /// if the test does not advance.
+  /// Sleeps on this clock. Use it as the sleep function of the client under test. Returns after the guard, in real
+  /// time, even if the test does not advance.
   void sleep_for(Duration duration);
   /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, except waits without a deadline.
+  /// Returns the pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
@@ -100,7 +100,7 @@ class Gate {
   /// receive buffer is full. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Releases one exchange: the one held longest, or else the next to arrive.
+  /// Releases the exchange that has been held longest. If none is held, the next exchange passes.
   void release();
   /// Releases all exchanges, now and in the future.
   void open();

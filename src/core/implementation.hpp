@@ -1,4 +1,4 @@
-// The symbol that names a missing implementation; defined in `reporter.cpp`.
+// The symbol whose name tells the user how to add a missing implementation. `reporter.cpp` defines it.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace mock_gateway::detail {
 
 extern "C" {
-/// If undefined, the linker prints this name, which says what to do. It comes early in mold's list, sorted by hash.
+/// If undefined, the linker prints this name, which says what to do. The name's hash puts it early in mold's list.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 

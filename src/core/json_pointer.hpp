@@ -15,7 +15,7 @@
 namespace mock_gateway::detail {
 namespace json_pointer {
 
-/// "/a~1b" for the name "a/b".
+/// Returns "/a~1b" for the name "a/b".
 inline std::string token(std::string_view name) { return (Json::json_pointer() / std::string(name)).to_string(); }
 
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
@@ -27,7 +27,7 @@ inline std::optional<std::string> name_of(std::string_view token) {
   }
 }
 
-/// The member or element with that name, or null.
+/// Returns the member or element with that name, or null.
 inline const Json* child(const Json& value, std::string_view name) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
@@ -41,7 +41,7 @@ inline const Json* child(const Json& value, std::string_view name) {
   return place < value.size() ? &value[place] : nullptr;
 }
 
-/// The value at a JSON pointer, or null.
+/// Returns the value at a JSON pointer, or null.
 inline const Json* find(const Json& root, std::string_view pointer) {
   const Json* value = &root;
   while (value && !pointer.empty()) {

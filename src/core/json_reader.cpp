@@ -45,7 +45,7 @@ class Reader {
     std::size_t place;   // its index in JsonReadOptions::places
   };
 
-  /// The next character; NUL at the end.
+  /// Returns the next character, or NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   /// Consumes the character, which must not be NUL, if it is next.
@@ -249,7 +249,7 @@ class Reader {
     return true;
   }
 
-  /// For keys that occur several times: moves the last value to the first position, and marks the others as discarded.
+  /// Moves the last value of each repeated key to the position of the first, and marks the others as discarded.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -278,7 +278,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The path of a value: as a JSON pointer, or as in messages ("messages[0]").
+  /// Returns the path of a value: as a JSON pointer, or as in messages ("messages[0]").
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;

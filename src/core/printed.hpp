@@ -10,11 +10,11 @@
 
 namespace mock_gateway::detail {
 
-/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
+/// Returns text such as "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as needed.
+/// Returns text such as "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a duration outside the range of Duration.
+/// Prints a duration that is outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 template <class Rep, class Period>

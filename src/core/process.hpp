@@ -12,7 +12,7 @@
 namespace mock_gateway::detail {
 namespace process {
 
-/// An id that differs between a process and its forked children.
+/// Returns an id that differs between a process and its forked children.
 inline long id() { return ::getpid(); }
 
 /// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.

@@ -9,7 +9,7 @@
 
 namespace mock_gateway::detail {
 
-/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
 /// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
@@ -18,15 +18,15 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
   std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
   std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
+  /// Returns a number that is uniform in [0, 1).
   double unit();
-  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
   double normal();
-  /// `length` characters of [0-9a-zA-Z].
+  /// Returns `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
 
  private:

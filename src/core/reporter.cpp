@@ -1,5 +1,5 @@
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
-// the symbol whose absence makes the linker report a missing implementation.
+// Passes reports of destroyed gateways and notes on failed tests to the test framework. Prints positions in tests.
+// Defines the symbol whose absence makes the linker report a missing implementation.
 
 #include "reporter.hpp"
 
@@ -38,7 +38,7 @@ struct NoteList {
   std::vector<NoteSource*> sources;
 };
 
-/// Never destroyed, because gateways may be destroyed after static objects.
+/// Returns the notes, which are never destroyed: gateways may be destroyed after static objects.
 NoteList& notes() {
   static NoteList& notes = *new NoteList;
   return notes;

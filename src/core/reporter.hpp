@@ -23,7 +23,7 @@ using Reporter = bool (*)(const Report& report);
 
 /// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null if none was set.
+/// Returns the reporter, or null if none was set.
 Reporter reporter();
 
 /// A reporter that is set until the program ends, or the adapter's shared object is unloaded.

@@ -16,7 +16,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", without the folder; empty if unknown.
+  /// Returns "agent_test.cpp:41", without the folder, or empty if unknown.
   std::string to_string() const;
 };
 

@@ -1,4 +1,4 @@
-// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
+// Text functions: UTF-8, truncation with "…", escaping (`is_disruptive`), numbers as text, edit distance, %XX.
 
 #include "text.hpp"
 

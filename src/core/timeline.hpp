@@ -28,7 +28,7 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool is_over() = 0;
-  /// The longest real time until is_over() must be called again; empty: only a wake can end the wait.
+  /// Returns the longest real time until is_over() must be called again. Empty if only a wake can end the wait.
   virtual std::optional<Duration> recheck_in() = 0;
   /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
@@ -50,7 +50,7 @@ class Timeline {
   TimePoint now() const;
   /// This timeline's time at the past real time `real`. A manual clock does not know it and returns its present time.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// On the real clock, the time passed since that moment; 0 on other clocks.
+  /// Returns the time since that moment on the real clock, or 0 on other clocks.
   Duration lateness(TimePoint moment) const;
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -118,7 +118,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
+  /// Returns the time until the next poll. It grows with the duration of the wait and the number of such waits.
   Duration recheck_in() const;
 
  private:
@@ -129,7 +129,7 @@ class Acknowledgement {
 
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
+  /// `delivered` tells whether the client's kernel has received all sent bytes. It is polled until it returns true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -163,14 +163,14 @@ struct ExpiredSleeps {
   std::size_t count = 0;
   Duration last{0};
 };
-/// Empty for clocks that are not manual.
+/// Returns the sleeps that a manual clock's guard ended. Zero for other clocks.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() on overflow.
+/// Returns `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
 bool is_manual(const Clock& clock);
 bool is_instant(const Clock& clock);
-/// waits() of a handle that must refer to a manual clock.
+/// Returns waits() of a clock that must be a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 /// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
 /// called before each deadline, with the clock's mutex held; true stops there. May be null.

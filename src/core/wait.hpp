@@ -21,7 +21,7 @@ struct Access;
 class [[nodiscard]] Wait {
  public:
   explicit operator bool() const { return fulfilled_; }
-  /// The condition, and its progress when the wait ended.
+  /// Returns the condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:

@@ -23,7 +23,7 @@ class AnswerLog {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// How many bytes longer the HTTP chunk was announced than it is.
+    /// The number of bytes that the HTTP chunk lacks to reach its announced size.
     std::size_t missing = 0;
     /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
@@ -78,7 +78,7 @@ class AnswerLog {
   SentAnswer sent() const;
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// Memory used, in bytes.
+  /// Returns the used memory in bytes.
   std::size_t weight() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// Returns the offset after the first byte of the first multibyte character; 0 without one.
+/// Returns the offset after the first byte of the first multibyte character, or 0 if all characters are ASCII.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -32,7 +32,7 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Ti
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
-      unhindered_since_(timeline.now()),
+      external_wait_ended_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
       reached_holds_(plan.holds.size()),
@@ -70,15 +70,15 @@ std::optional<Delivery::Result> Delivery::advance() {
   while (!result_) {
     Outlet::WaitState state = writes_.hand_over();
     if (state == Outlet::WaitState::done) {
-      note_unhindered();
+      note_external_wait_end();
       state = advance_one_step();
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // frees memory, because thousands may wait
+      if (writes_.shrink() && on_fast_path_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
-    note_unhindered();
+    note_external_wait_end();
     if (state == Outlet::WaitState::given_up) break_off();
   }
   return result_;
@@ -167,7 +167,7 @@ void Delivery::perform(const Step& step) {
     case Kind::between: send_body(step.bytes, 0); return add({Kind::between_sent});
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
-      if (simply_) return send_simply();
+      if (on_fast_path_) return send_on_fast_path();
       if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
@@ -279,8 +279,8 @@ void Delivery::break_off() {
   if (steps_.empty()) end(Result::broken_off);  // otherwise the client left as scripted
 }
 
-void Delivery::note_unhindered() {
-  if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
+void Delivery::note_external_wait_end() {
+  if (std::exchange(is_held_up_, false)) external_wait_ended_ = timeline_.now();
 }
 
 bool Delivery::waits_for_moment() const {
@@ -303,8 +303,8 @@ void Delivery::begin_stream() {
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
-  simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // The source's last event is then sent without its blank line, so it must be known in advance.
+  on_fast_path_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
+  // Without `[DONE]`, the source's last event is the one without a blank line. Looking ahead finds it.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -318,9 +318,9 @@ void Delivery::send_events() {
     if (event_.token) ++tokens_;
     const TimePoint due = this->due();
     const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
-    if (simply_ && !waits && plan_.holds.empty()) {
+    if (on_fast_path_ && !waits && plan_.holds.empty()) {
       if (due != start_) note_lateness(due);
-      send_simply();
+      send_on_fast_path();
       continue;
     }
     add_holds(HoldPoint::Kind::event, events_);
@@ -344,11 +344,11 @@ TimePoint Delivery::due() {
   return due;
 }
 
-std::string Delivery::due_event() const {
+std::string Delivery::event_name() const {
   return event_.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_);
 }
 
-void Delivery::send_simply() {
+void Delivery::send_on_fast_path() {
   if (event_.raw) writes_.flush_before_wait();  // a raw event has its own write, so flush before and after
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
@@ -402,7 +402,7 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
+    // A truncated HTTP chunk still announces its full size. A stall at the same byte does not change that.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });

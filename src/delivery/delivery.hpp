@@ -65,7 +65,7 @@ class Delivery {
   bool reached(std::size_t fault) const { return reached_[fault]; }
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
+  /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
 
  private:
@@ -180,7 +180,7 @@ class Delivery {
   void end(Result result);
   void break_off();
   /// Notes the end of a wait for the client, a gate or a script.
-  void note_unhindered();
+  void note_external_wait_end();
   /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
@@ -190,8 +190,8 @@ class Delivery {
   void send_events();
   bool take_event();
   TimePoint due();
-  std::string due_event() const;
-  void send_simply();
+  std::string event_name() const;
+  void send_on_fast_path();
   void send_event(const StreamEvent& event, bool is_last);
   void note_copy(const StreamEvent& event, bool ends_unfinished);
   void end_body();
@@ -247,7 +247,7 @@ class Delivery {
   Timeline& timeline_;
   TimePoint start_;
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
-  TimePoint unhindered_since_;
+  TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
@@ -271,7 +271,7 @@ class Delivery {
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // no fault, log or special dialect affects events
+  bool on_fast_path_ = false;    // no fault, log or special dialect affects events
   bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
   std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;

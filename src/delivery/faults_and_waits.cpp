@@ -1,4 +1,4 @@
-// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
+// The effect of each fault, and the waits of a reply: for a time, a gate or its client's departure, with pings.
 
 #include <algorithm>
 
@@ -150,7 +150,7 @@ Outlet::WaitState Delivery::check_moment(Step& step) {
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -222,8 +222,8 @@ Outlet::WaitState Delivery::check_gate(Step& step) {
 }
 
 void Delivery::note_lateness(TimePoint moment) {
-  unhindered_since_ = std::max(unhindered_since_, moment);
-  progress_.note_lateness(timeline_.lateness(unhindered_since_));
+  external_wait_ended_ = std::max(external_wait_ended_, moment);
+  progress_.note_lateness(timeline_.lateness(external_wait_ended_));
 }
 
 void Delivery::guard_expired() {

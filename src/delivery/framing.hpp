@@ -21,7 +21,7 @@ class EventFraming {
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. Announces a chunk size that is `missing` bytes too large.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
   std::string_view terminator();
 

@@ -13,7 +13,7 @@ namespace mock_gateway::detail {
 /// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() writes for `size` bytes, without the member's header.
+  /// Returns the size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.

@@ -34,8 +34,8 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// Whether `[DONE]` was passed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of passing on `[DONE]`. If the stream stays open after it: when the client's kernel acknowledged it;
-  /// until then, the maximum time.
+  /// The real time when `[DONE]` was passed on. If the stream stays open afterwards, the time when the client's kernel
+  /// acknowledged `[DONE]`, or the maximum time until then.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
@@ -45,7 +45,7 @@ struct DeliveryProgress {
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// Only for the connection's thread.
+  /// Only the connection's thread may call this.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }

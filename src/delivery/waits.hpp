@@ -1,4 +1,4 @@
-// Waits other than clock and gates; the time between two split writes.
+// Waits for other things than a clock or a gate, such as the pause between two split writes.
 
 #pragma once
 

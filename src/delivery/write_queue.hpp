@@ -50,7 +50,7 @@ class WriteQueue {
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// The number of bytes of the answer added so far.
+  /// Returns the number of bytes of the answer added so far.
   std::size_t position() const { return position_; }
   std::size_t written() const { return written_; }
   bool is_split() const { return is_split_; }

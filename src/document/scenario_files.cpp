@@ -1,4 +1,4 @@
-// The script keys of `scenario`; errors in a folder of scenarios; when a scenario from a file affected an exchange.
+// The script keys of `scenario`; errors in a folder of scenarios; whether a file's scenario affected an exchange.
 
 #include "scenario_files.hpp"
 

@@ -22,7 +22,7 @@ class Catalogue {
   /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// The scenarios in the order of their files.
+  /// Returns the scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
   /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.

@@ -321,7 +321,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// For a model in both lists, the document's owner applies if it sets one.
+/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);

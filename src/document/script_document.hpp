@@ -51,7 +51,7 @@ class ScriptError : public GatewayError {
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
-  /// The first 20 problems.
+  /// Returns the first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -98,7 +98,7 @@ class ScriptDocument {
   /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
   /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
+  /// Reads files for a replacement of `loaded`. Gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
   /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
@@ -113,8 +113,8 @@ class ScriptDocument {
   /// secret. Throws ScriptError for a failure for a key that neither the gateway nor the document has. In both cases
   /// nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
-  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: the old stubs or the
+  /// new stubs answer a request. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
   /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
   /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
@@ -126,10 +126,10 @@ class ScriptDocument {
   /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, with warnings about names that the gateway does not know: models, keys in `key_is`, operations in the
-  /// rights of keys, and, if they look misspelled, operations in the scope of a failure.
+  /// Also returns warnings about names that the gateway does not know: models, keys in `key_is`, and operations in the
+  /// rights of keys. Operations of failures are included if they look misspelled.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files read, in order; empty for a value.
+  /// Returns the files read, in order, or an empty list for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 

@@ -1,4 +1,4 @@
-// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
+// Reads scripts by tables of keys: unknown and missing keys, remarks (`x-…`), lines of problems, at most 20 problems.
 
 #include "script_reader.hpp"
 
@@ -168,7 +168,7 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
   return only_key(node, keys, what);
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns text such as "a whole number from 0 to 65535".
 std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " of at least " + least->dump();

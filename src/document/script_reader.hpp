@@ -32,7 +32,7 @@ struct ScriptNode {
   const Json* find(const char* key) const;
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
+  /// Returns the name of the value's key: the last part of the pointer, not unescaped. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
@@ -94,10 +94,10 @@ struct ScriptTable {
   /// checks. A group such as "$trigger" is replaced by all of its keys. In a list, each becomes `{"required":[KEY]}`;
   /// as the name of a member, each becomes a member.
   const char* rules = "";
-  /// A table of further allowed keys, which another reader applies; null: none.
+  /// A table of further allowed keys, which another reader applies; null if none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of the key in this table or `beside`; null without one.
+  /// Returns the row of the key in this table or `beside`, or null for an unknown key.
   const ScriptRow* find(const std::string& key) const;
   /// Returns the keys of the group in this table and `beside`.
   std::vector<const char*> keys_of(std::string_view group) const;
@@ -156,7 +156,7 @@ class ScriptReader {
   /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
   /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
-  /// The same, but also throws ScriptMistake if it noted a mistake.
+  /// Like read_object(), but throws ScriptMistake if it noted a mistake.
   void read_strictly(const ScriptNode& node, const ScriptTable& table, void* target = nullptr, bool apply = true);
   /// Throws ScriptMistake if mistakes were noted since their number was `noted`.
   void require_none_since(std::size_t noted) const {
@@ -188,7 +188,7 @@ inline constexpr std::size_t most_problems = 20;
 /// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
-/// "an object", "a string".
+/// Returns text such as "an object", "a string".
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
@@ -197,7 +197,7 @@ std::string bounded(const std::string& message);
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the only key of the object among `keys`; null without one. Throws ScriptMistake if there are several.
+/// Returns the key of `keys` that the object has, or null if it has none. Throws ScriptMistake if it has several.
 const char* one_key(const ScriptNode& node, const std::vector<const char*>& keys);
 /// Like one_key(), but also throws ScriptMistake if there is none.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);

@@ -140,7 +140,7 @@ std::string unreached(const MachineState& wanted, const ReachableStates& reachab
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: also warn about states that only a call can set.
+/// Warns of unreachable states. `is_all` tells whether to include states that only a call can set.
 void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {

@@ -1,4 +1,4 @@
-// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks and holds, and which of these keys exclude each other.
 
 #include <iterator>  // begin, end, size
 #include <set>
@@ -145,7 +145,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// A reply without the keys that only apply to completions.
+/// Returns a reply without the keys that only apply to completions.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"

@@ -125,7 +125,7 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys allowed with "failure", wherever it occurs.
+/// Returns the keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
 /// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
@@ -150,8 +150,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
-/// another meaning there.
+/// Throws ScriptMistake if an object that has no failure has a setter of failures. `content_type` tells whether that
+/// key has another meaning in the object.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
@@ -186,7 +186,7 @@ namespace script_references {
 /// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Only for keys that the gateway would not have with the document mounted as `owner`.
+/// Returns problems for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references

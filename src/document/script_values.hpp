@@ -32,7 +32,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text used as a name: see script_values::name_of.
+/// Returns a text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();

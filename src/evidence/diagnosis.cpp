@@ -1,5 +1,5 @@
-// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
-// about chaos; which requests count as refused.
+// The diagnosis of an unmatched request: the three closest stubs, with ✔ and ✘ lines. The first lines of problems, the
+// line about chaos, and which requests count as refused.
 
 #include "diagnosis.hpp"
 

@@ -1,4 +1,4 @@
-// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
+// The functions of `Exchange`: `summary()` (the log line), `as_curl()`, `chat()`, `raw()`, and its faults and chaos.
 
 #include <algorithm>
 #include <ostream>

@@ -1,4 +1,4 @@
-// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations. Which of them are reported only
 // once.
 
 #include "gateway_problems.hpp"

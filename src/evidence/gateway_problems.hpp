@@ -67,7 +67,7 @@ class GatewayProblems {
     /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`, returns only notes. Only findings about exchanges after `since` are included.
+  /// Returns problems (if `with_problems`) and notes. Includes only findings about exchanges after `since`.
   Unreported unreported(bool with_problems, std::uint64_t since) const;
   /// Returns the unprinted notes about exchanges after `since`. Excludes notes about stubs, because later requests may
   /// call them. Findings that fail no review come first, unless a review has printed them.

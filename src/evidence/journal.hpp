@@ -43,8 +43,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason: the reply
-    /// does not fit the request, a tokenizer's tokens do not add up to the text, or an error such as std::bad_alloc.
+    /// The gateway could not create the answer, though no function of the test threw. `detail` is the reason. For
+    /// example, the reply does not fit the request, or a tokenizer's tokens do not add up to the text.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -88,8 +88,8 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
-/// end of a stall, otherwise at the next write.
+/// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
+/// notices this at once. Otherwise it notices this at the next write.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -135,83 +135,83 @@ class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// The number of the exchange within the gateway, from 1.
+  /// Returns the number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// The number of the connection within the gateway, from 1.
+  /// Returns the number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// The number of the request within its connection, from 1.
+  /// Returns the number of the request within its connection, from 1.
   std::size_t position() const;
   bool reused_connection() const;
 
   // In each pair, the first returns a reference into a named handle. The second copies, for temporaries like last().
 
-  /// The method as sent: "POST".
+  /// Returns the method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", not decoded.
+  /// Returns the target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling sent, with masked keys.
+  /// Returns the header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body, with its transfer coding removed and keys masked.
+  /// Returns the body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// The method, target, header fields, body and key of the request.
+  /// Returns the method, target, header fields, body and key of the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// All bytes of the request as received, with masked keys.
+  /// Returns all bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
+  /// Returns the chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
+  /// Returns the id of the key sent with the request, or empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
+  /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
+  /// Returns how the exchange ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection, or a write to it failed.
   Wait wait_for_client_to_leave(Duration timeout) const;
   /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
+  /// Returns how the client left. Empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that applied to this request, if any.
+  /// Returns the fault of Gateway::next_connection or every_connection that applied to this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule 2: reset
-  /// the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply
-  /// ended before the trigger. Empty without chaos.
+  /// Returns the rules of Gateway::chaos that applied to this request, in order. Each text has effect and cause: `rule
+  /// 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
+  /// Returns the faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// The events, content deltas and bytes of the answer passed to the connection so far.
+  /// Returns how many events, content deltas and bytes of the answer were passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// The largest delay so far that the gateway itself caused. It counts from the scripted time of a token, or the end
-  /// of a stall, until the token could be sent. Excludes the time until the answer was decided, waits at gates, and
-  /// waits until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
+  /// The largest delay so far that the gateway itself caused. A delay lasts from the scripted time of a token, or the
+  /// end of a stall, until the token could be sent. Excludes the time to decide the answer, waits at gates, and waits
+  /// until the client had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// A copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
+  /// Returns a copy of the bytes sent so far. Empty unless Options::keep_answers was set or Gateway::sweep needs it.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, the answer began, and it ended, on the gateway's clock; empty before. received() is
-  /// the base of a pace. On Linux a request is complete when the system received its last byte, even if the gateway
-  /// reads it later. It is never complete before the previous exchange on its connection has ended. On other systems,
-  /// and on a manual clock, it is complete when the gateway has read it.
+  /// The times of the complete request, of the answer's first byte and of its end, on the gateway's clock. Empty before
+  /// that time. A pace counts from received(). On Linux a request is complete when the system received its last byte,
+  /// even if the gateway reads it later. It is never complete before the previous exchange on its connection has ended.
+  /// On other systems, and on a manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -252,9 +252,9 @@ class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
+  /// Returns the number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// The number of exchanges evicted because of Options::journal_limits.
+  /// Returns the number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.

@@ -40,7 +40,7 @@ class KeptProblems {
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps a problem, or only counts it beyond the limit. Its request needs no body.
+  /// Keeps a problem within the limit, or else only counts it. The problem's request may lack its body.
   void add(RecordedProblem recorded);
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds of problems that were dropped, or may have been, for this scope.

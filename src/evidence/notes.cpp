@@ -1,4 +1,4 @@
-// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
+// The notes about exchanges, connections and waits ("broke off … as scripted"), and the maximum numbers of notes.
 
 #include "gateway_problems.hpp"
 

@@ -59,7 +59,7 @@ struct Leaks {
   bool in_body = false;
   /// A hash of the request's credential if it is not one of the gateway's keys; otherwise 0.
   std::uint64_t credential = 0;
-  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 without one.
+  /// A hash of the request's credential, even if it is one of the gateway's keys; 0 if the request has no credential.
   std::uint64_t presented = 0;
 };
 
@@ -99,9 +99,9 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
+  std::string redirect;  // the absolute URL of the answer's redirect; empty if none
   Leaks leaks;
-  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
+  /// How often keys, script and forced failures had changed before. A request repeated after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -124,7 +124,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // of an ended test: deleted when the exchange ends
+  bool forgotten = false;             // belongs to an ended test: deleted when it ends
   bool unattended = false;            // waits although its client has closed its side
   std::vector<ScriptedFault> faults;  // set after delivery
   std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
@@ -138,7 +138,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
+  /// Returns the memory of the record, for the journal's byte limit. After publication, only the end changes it.
   std::size_t weight() const { return own_weight + answer_weight; }
   void weigh();
 
@@ -166,7 +166,7 @@ class JournalState {
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
   std::uint64_t reserve_id();
-  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest other records beyond the limits.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -175,11 +175,11 @@ class JournalState {
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
+  /// The number of forget_problems() calls. A record keeps the number that was current when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, including reserved ones; 0 if there is none.
+  /// Returns the newest exchange's id, including reserved ones, or 0 if there is none.
   std::uint64_t newest_id() const;
-  /// Counts a request that begins to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive. Each call is followed by end() or dropped().
   void began();
   void dropped();
   void hit(ConnectionHit hit);
@@ -192,7 +192,7 @@ class JournalState {
   std::size_t evicted() const;
   /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Deletes the scope's records and problems; records under way, when their exchanges end. Ids and counts continue.
+  /// Deletes the scope's records and problems. Records under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
   struct Changes {
     /// The records that were not evicted, in order of publication.
@@ -253,9 +253,9 @@ class JournalState {
 
 // redaction.cpp
 
-/// Masks secrets in a request as `sk-***` or `***`. Secrets are the gateway's keys in any state, the request's
-/// credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header values,
-/// body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential fields
+/// Masks secrets in a request as `sk-***` or `***`: the gateway's keys in any state, the request's credential even if
+/// it is no key, and values that look like keys, such as `sk-…`. Covers target, header values, body and raw bytes, also
+/// with escapes. Also covers base64, except for values that only look like keys. Credential fields
 /// (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that may be
 /// a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,

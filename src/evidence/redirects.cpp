@@ -23,7 +23,7 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed, because a Gateway in a static variable may use it at exit.
+/// Returns all journals. The list is never destroyed, because a Gateway in a static variable may use it at exit.
 Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;

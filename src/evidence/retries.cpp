@@ -1,5 +1,5 @@
-// Retries: which requests count as retries, and how they may differ; which are too early or useless; tolerances; texts
-// of findings.
+// Findings about retries: which requests count as retries, how they may differ, which are too early or useless, and
+// the tolerances.
 
 #include "review_parts.hpp"
 

@@ -53,17 +53,17 @@ class ReportedProblems;
 /// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
-/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///   has retried it.
+/// - The earlier one was answered completely with status 400 or above before this one arrived.
+/// - No other request has retried the earlier one.
 /// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
 ///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
-/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each. A
-/// request within 100 ms of a failure counts as another call if the client does not number tries and sends the same
+/// If several earlier requests fit, because of parallel calls, the retry is wrong only if it is wrong after each.
+/// Without numbered tries, a request within 100 ms of a failure counts as another call if the client sends the same
 /// request in parallel. Parallel means two under way at once, or another within 100 ms of a success.
 ///
-/// A request directly after an equal one is also judged if its number or key says that it is no retry, and it is alone.
+/// A request directly after an equal one is also judged if it is alone and its number or key says that it is no retry.
 /// It must not come before the time in Retry-After, or within 1 s of a final error. If the number 0 or its own
 /// Idempotency-Key marks it as a new call, the finding is `asked_again_early`. Otherwise it is the same as for a retry.
 /// A request is not alone if two requests of its series were under way at once. A series has equal requests that
@@ -90,15 +90,15 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// The findings in the order of their exchanges.
+  /// Returns the findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   std::size_t judged() const { return judged_; }
-  /// The number of exchanges evicted from the journal before they could be judged.
+  /// Returns the number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// The number of judged exchanges that had not ended.
+  /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
+  /// Returns what chaos did to the judged exchanges and how to repeat it. Empty without chaos.
   std::string chaos() const;
   /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
   /// number of evicted and open exchanges, and the effects of chaos, if any.

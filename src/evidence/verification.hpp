@@ -43,7 +43,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 without one.
+  /// The stub concerned; id 0 if the problem concerns no stub.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -80,22 +80,22 @@ class [[nodiscard]] Verification {
   ~Verification();
 
   explicit operator bool() const;
-  /// The problems in the order of message().
+  /// Returns the problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// Lines about events that are no mistakes by themselves. One tells the effects of chaos. Up to ten connections with
-  /// a fault have one each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer (a
-  /// finish_reason other than stop and tool_calls, several choices, an unusual dialect). Others name stubs that were
-  /// never called or always hidden by other stubs, except the catalogue's. Exchanges that wait as scripted have one
+  /// Lines about events that are no mistakes by themselves. One line tells the effects of chaos. Up to ten connections
+  /// with a fault have a line each. So have up to ten exchanges with a scripted fault, a failure or an unusual answer.
+  /// Unusual are several choices, an unusual dialect, and a finish_reason other than stop and tool_calls. Stubs that
+  /// were never called or always hidden are named, except the catalogue's. Exchanges that wait as scripted have a line
   /// each; other exchanges under way are counted. An adapter prints each note once, at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order mounted.
+  /// Returns the stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// The number of exchanges evicted from the journal. Their problems are kept.
+  /// Returns the number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// The number of exchanges still under way.
+  /// Returns the number of exchanges still under way.
   std::size_t open() const { return open_; }
   /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;

@@ -184,7 +184,7 @@ bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns text such as "text \"…\" and 1 tool call: f({})".
 std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -203,7 +203,7 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// Returns text such as ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 std::string finish_and_usage(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";

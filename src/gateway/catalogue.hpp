@@ -82,7 +82,7 @@ class [[nodiscard]] Verdict {
   std::string message_;
 };
 
-/// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
+/// Returns "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
@@ -124,8 +124,8 @@ class Scenario {
   /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
-  /// itself tells of that: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty if the answer has no reason, or is incomplete and the
+  /// reason does not say so, as "content_filter" does.
   const std::string& finish_reason() const;
   /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
   /// none. Empty for an incomplete answer.
@@ -160,7 +160,7 @@ class Scenario {
   detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
-/// "answer", "error", "answer or error".
+/// Returns "answer", "error", "answer or error".
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 

@@ -226,7 +226,7 @@ Json saying(std::string_view text);
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The chunks of the usual answer: the role, four with text, the end.
+/// Returns the chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 std::string usual_events();
@@ -244,16 +244,16 @@ const char* usual_type_of(bool streamed);
 void end_with(Chunks& chunks, const char* finish_reason);
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends if its server does not answer.
+/// Returns the page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
+/// Returns a complete handwritten response without a length: its body ends when the connection closes (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// A trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
+/// Returns a trigger in the middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// A trigger after the first byte of the usual answer's first two-byte character.
+/// Returns a trigger after the first byte of the usual answer's first two-byte character.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
+/// Returns `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
@@ -264,7 +264,7 @@ std::string function_of(std::string_view name, std::string_view arguments);
 /// Returns a chunk with a part of a tool call. `head`: its members before `function`, each followed by a comma.
 Json fragment(const std::string& head, const std::string& function);
 Json more(std::string_view arguments);
-/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
+/// Returns the chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
 Json silent_opening();
 std::string body_calling(const std::vector<wire::ToolCall>& calls);

@@ -19,7 +19,7 @@ void say_before_text(Chunks& chunks, const char* bytes) {
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A complete handwritten response with these header fields, after which the connection closes.
+/// Returns a complete handwritten response with these header fields, after which the connection closes.
 Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
@@ -34,8 +34,8 @@ std::string http_chunk(const std::string& bytes) {
 /// Returns a Brotli stream without compression (RFC 7932, section 9). Undecoded, it is neither events nor JSON.
 std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // The stream begins with a bit for a window of 64 KiB. A block has one bit (not the last), two bits (the length has
-  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. A block has one bit "not the last", two bits "16-bit length",
+  // the length minus one, one bit "uncompressed", and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {

@@ -28,7 +28,7 @@ std::vector<wire::ToolCall> call_after_empty_object() { return {{"call_1", "get_
 
 std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call with its arguments encoded twice, as a JSON string.
+/// Returns the usual call with its arguments encoded twice, as a JSON string.
 std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }

@@ -129,7 +129,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// False in a forked process.
+  /// Returns false in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -158,7 +158,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// The maximum wait for open exchanges: zero in a function that the gateway calls.
+  /// Returns the maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};

@@ -91,14 +91,14 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only its own.
+  /// Ends all forced failures, including queued ones. With a scope, ends only the failures forced for this scope.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
-  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
-  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
-  /// fault that the reply did not reach.
+  /// Adds a chaos rule; see Chaos. Options::seed decides which requests it strikes. All rules that strike apply, in the
+  /// order added, up to the first failure. They affect answers of stubs and of the default reply, not rejections. Their
+  /// numbers start at 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not
+  /// report a chaos fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -110,7 +110,7 @@ class Gateway {
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
-  /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
+  /// fault of that moment. Faults queued by next_connection come first. verify() does not report an unused fault.
   void every_connection(const ConnectionFault& fault);
   /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
@@ -123,7 +123,7 @@ class Gateway {
 
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
-  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// without braces takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
   /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
@@ -181,7 +181,7 @@ class Gateway {
   /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// The state that connections answer from; null in a forked process.
+  /// Returns the state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 

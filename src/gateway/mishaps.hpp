@@ -40,9 +40,9 @@ class Mishap {
   const std::string& description() const;
   /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns one line about what a good client does.
   const std::string& good_client() const;
-  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
+  /// Returns what a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
   /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;
@@ -56,7 +56,7 @@ class Mishap {
 
   /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
+  /// Returns the client's key from this turn on. Mounting `rotated-key` changes it and deletes the previous key.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, and up to 1 s for the client to leave. With the real
@@ -89,7 +89,7 @@ class Mishaps {
 
 /// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
 /// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// the client retries when that helps, continues normally afterwards, and closes calls that its caller has stopped. The
 /// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;

@@ -48,8 +48,8 @@ class Options {
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
-  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
-  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
+  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
+  /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
   /// ids from the list. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
   /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
@@ -58,8 +58,8 @@ class Options {
   /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
-  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
-  /// the page read it, and `browser_request` is no finding. An origin is scheme and host, optionally a port, and
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the fields that let
+  /// the page read it. `browser_request` is no finding. An origin is scheme and host, optionally a port, and
   /// nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
@@ -71,8 +71,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
-  /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
+  /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
+  /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
   /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
@@ -94,7 +94,7 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
+  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
@@ -121,8 +121,8 @@ class Options {
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
   /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
-  /// SseDialect::open_after_done, which otherwise only the client ends. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. Positive;
+  /// SseDialect::open_after_done. Without the guard, only the client ends them, so a client without a timeout and its
+  /// test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports it. Positive;
   /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
@@ -139,8 +139,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
-  /// before its client can notice. Its exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection. The connection's
+  /// thread calls it before the client can notice the fault. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:

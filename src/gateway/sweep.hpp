@@ -126,7 +126,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Runs the next step. No effect at the end and after a move.
+    /// Runs the next step. Has no effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }

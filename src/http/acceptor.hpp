@@ -17,7 +17,7 @@ class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
+    /// Serves a connection, or turns it away. If `last_descriptor`, it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;

@@ -62,7 +62,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again, even without socket events.
+  /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
   void trust() { untrusted_.reset(); }
@@ -70,11 +70,11 @@ class Connection final : public Outlet {
   // Reading. An empty Arrival means "not yet": call again at recheck_at() or after a socket event.
   /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// The same without blocking.
+  /// Like wait_for_request(), but does not block.
   std::optional<Arrival> check_request();
   /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
-  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -92,16 +92,16 @@ class Connection final : public Outlet {
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
+  /// Returns when the last received byte reached this system, or the end of the last exchange if that is later.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// Lower bound: the client sent the current request no earlier than this.
+  /// Returns a lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
+  /// Returns the exchange whose stream was unfinished when the current request began to arrive, or 0 if none.
   std::uint64_t overtaken_stream() const;
 
   // Writing. The observer of the current exchange is notified.
-  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
+  /// `stream` is the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -128,11 +128,11 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write(), drain() or a check_…() gave up.
+  /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
+  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
+  /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at recheck_at(). The socket stays
   /// open until the destructor, because the StopLine may use it.
@@ -142,7 +142,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// The same for a string literal, without a copy; null if none.
+  /// Sets it to a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
@@ -166,7 +166,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted nothing: the send queue shrinks before the socket is writable.
+  /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
     explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}

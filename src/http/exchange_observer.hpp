@@ -25,12 +25,12 @@ class ExchangeObserver {
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
+  /// Both times are taken before the first byte is written, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN or RST, or a write failed.
+  /// Called when the client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange still waits although its client has closed its side.
+  /// Tells whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
   virtual void mark_guard_expired() = 0;
 };

@@ -1,4 +1,4 @@
-// Reports ready sockets, with epoll or poll(2); selects between them.
+// Reports ready sockets with epoll or poll(2), and selects one of the two.
 
 #include "poller.hpp"
 
@@ -22,7 +22,7 @@ namespace mock_gateway::detail {
 
 namespace poller {
 
-/// The kernel's layout, independent of the C library's time_t.
+/// A timespec in the kernel's layout, independent of the C library's time_t.
 struct Timespec {
   std::int64_t seconds;
   std::int64_t nanoseconds;
@@ -70,7 +70,7 @@ bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Only changes EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
+/// Changes only EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
 void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};

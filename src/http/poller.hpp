@@ -26,12 +26,12 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False if the system gave no descriptor; then nothing else works.
+  /// Returns false if the system gave no descriptor. Then no other function works.
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
   /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
-  /// `before`: the previous `wanted`; at first, the default.
+  /// `before` is the `wanted` of the previous call, or the default in the first call.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);

@@ -31,7 +31,7 @@ class Reactor final : private Handoff {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// False if the system gave no descriptors for the poller.
+  /// Returns false if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
@@ -57,7 +57,7 @@ class Reactor final : private Handoff {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
+    /// Bits: `owned` by one thread; `ready` or `woken` since the owner looked; `hung_up` by the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point recheck_at{};
@@ -82,7 +82,7 @@ class Reactor final : private Handoff {
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null if there is no such session.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);

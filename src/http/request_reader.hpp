@@ -18,27 +18,27 @@
 
 namespace mock_gateway::detail {
 
-/// A request read from a connection, complete or with the reason why not.
+/// A request read from a connection. If it is incomplete or refused, one of the failures is set.
 struct IncomingRequest {
   ReceivedRequest request;  // with unmasked keys
   std::string raw_head;
   std::string raw_body;  // only for a chunked body, including the chunk framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// Not HTTP, or incomplete. Answered before any other check.
+  /// Set if the request is not HTTP, or incomplete. Answered before any other check.
   HeapOptional<Failure> malformed;
-  /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
+  /// Set if the gateway cannot serve the connection. Answered before any other check; the body is unread.
   HeapOptional<Failure> turned_away;
-  /// The body or its chunk framing exceeds the limit. The body was not read to its end.
+  /// Set if the body or its chunk framing exceeds the limit. The body was not read to its end.
   HeapOptional<Failure> body_too_large;
-  /// The request is refused because of its head. The body is unread.
+  /// Set if the request is refused because of its head. The body is unread.
   HeapOptional<Failure> refused;
   bool is_body_unread = false;
   bool is_body_read_later = false;
   bool awaits_continue = false;
   /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When the request was complete, or reading gave up.
+  /// When the request was complete, or reading was abandoned.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   HeapOptional<ConnectionFault> fault;
@@ -51,7 +51,7 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
+/// Returns a failure to refuse a request by its head. Then the body is not read, and no 100 is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
 class BodyReader {
@@ -93,7 +93,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// Returns the request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -125,7 +125,7 @@ class SkippedBody {
   SkippedBody(const SkippedBody&) = delete;
   SkippedBody& operator=(const SkippedBody&) = delete;
 
-  /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
+  /// Continues reading. Returns whether another request can follow. Empty: call again when the connection is ready.
   std::optional<bool> advance();
 
  private:
@@ -133,7 +133,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain everything that is read of the request, by its framing and the limits.
+/// Whether these bytes contain all of the request that would be read, according to its framing and the limits.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }  // namespace mock_gateway::detail

@@ -9,7 +9,7 @@
 
 namespace mock_gateway::detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
+/// Returns the reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.

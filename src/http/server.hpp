@@ -18,7 +18,7 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving; destroys `serve` with the connection. Returns an error without a thread. Throws std::bad_alloc.
+  /// Starts serving; destroys `serve` with the connection. Returns an error if out of threads. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;

@@ -16,7 +16,7 @@ enum class Transfer { done, would_block, reset, failed };
 
 /// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends without blocking. `bytes`: how many were accepted.
+/// Sends without blocking. `bytes` is the number of accepted bytes.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
 /// this system; empty if unknown, or without stamp_arrivals() on the listener.
@@ -93,12 +93,12 @@ enum class Acceptance {
 /// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// Duplicates a descriptor; -1 on failure.
+/// Duplicates a descriptor. Returns -1 on failure.
 int duplicate(int descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// The process's descriptor limit; empty if unlimited or unknown.
+/// Returns the process's descriptor limit, or nothing if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
 std::string last_error();
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.

@@ -27,7 +27,7 @@ class TurnedAway {
   bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
-  /// Closes one answered connection. Returns false without one.
+  /// Closes one answered connection. Returns false if none has been answered.
   bool close_answered();
   /// Answers the connections without an answer, then closes all.
   void close_all();
@@ -51,7 +51,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
-  // The time for a request. A silent client halves it, so as not to delay others; a complete request raises it.
+  // The timeout of a request. Halved for each silent client, so that others wait less. A complete request raises it.
   Duration patience_ = longest_patience;
 };
 

@@ -57,7 +57,7 @@ class StopLine {
     if (socket_ >= 0) sockets::shut_down(socket_);
   }
   bool is_stopped() const { return stopped_; }
-  /// is_stopped() for code that cannot poll the descriptor.
+  /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {

@@ -23,9 +23,9 @@ struct RateLimit {
 /// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
 /// Options::oversized_gets_413.
 ///
-/// Before the answer ends, the key gets back what the request took beyond the answer's usage; for a failure,
-/// everything. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
-/// Answers whose usage the gateway does not compute (raw_reply(), chunks()) keep everything taken.
+/// Before the answer ends, the key gets back the tokens that exceed the answer's usage. After a failure it gets back
+/// all tokens. Without `max_tokens`, the tokens of an answer are taken when it is generated, even if fewer are left.
+/// If the gateway does not compute the usage (raw_reply(), chunks()), the key gets back no tokens.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -100,7 +100,7 @@ class KeyOptions {
 
   /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
   /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
+  /// fewer than 16 characters may be a word (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -116,8 +116,8 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// Sets the group of the key. The requests and tokens of all keys in a group are added up, and each key compares the
-  /// total with its own limits. Default: each key counts alone.
+  /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
+  /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:

@@ -20,7 +20,7 @@ std::string name_of(const ApiKey& key) {
   return name;
 }
 
-/// See ApiKey::hint.
+/// Returns the text of ApiKey::hint.
 std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;

@@ -62,7 +62,7 @@ struct LimitWindow {
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number at that time
+    std::uint64_t number;  // the window's number when the tokens were taken
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
@@ -105,7 +105,7 @@ class KeyStore {
   /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
   /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -123,14 +123,14 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
-  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
+  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns a limit that is
-  /// smaller than the request, otherwise the one with the longer remaining time.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
+  /// request could never meet, or else the limit with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
   void settle(TakenTokens& taken, std::size_t tokens);
@@ -143,7 +143,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Makes mask() mask this text too. It is not accepted as a key.
+  /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -174,14 +174,14 @@ class KeyStore {
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
-  /// Sets the description, masked, because list() shows it: it must not contain a secret.
+  /// Sets the description with masked secrets, because list() shows it.
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, found by secret, otherwise by name; null without one.
+  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -196,7 +196,7 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;  // the keys of by_secret_, for masking; has its own mutex
-  Entry for_all_;         // no key; holds the limits that all keys share
+  Entry for_all_;         // not a key; holds the limits that all keys share
   std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;

@@ -47,7 +47,7 @@ class Keys {
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
-  /// The same for tokens; replaces Options::limit_tokens.
+  /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 

@@ -59,8 +59,8 @@ void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
-  // character with the preceding byte.
+  // Base64 encodes three bytes as four characters of 6 bits. If the secret begins at the second or third byte, 4 or 2
+  // of its bits share a character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {

@@ -21,7 +21,7 @@ bool is_sensitive_header(std::string_view name);
 
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether the text contained a key. A short one must be a separate word: the key "sk-1" is not found in "task-1".
+  /// Whether the text contained a key. A short key must be a separate word: the key "sk-1" is not found in "task-1".
   bool has_key = false;
 };
 

@@ -14,7 +14,7 @@ namespace mock_gateway::detail {
 void require_header_field(const std::string& name, const std::string& value);
 /// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
-/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
+/// Returns `number`, or throws GatewayError for 0. The error names the `function` and says `what` is counted.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
 [[noreturn]] void refuse_moved_from(const char* type);
 

@@ -46,13 +46,13 @@ class ConnectionFault {
   /// Returns a text such as "reset on accept".
   std::string to_string() const;
 
-  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
+  /// Returns the bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
+  /// Returns how many bytes of a slow body the gateway reads after each gap, or 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// Returns the pause on the gateway's clock before each step of a slow body, or 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure sent before the body has arrived; empty for the kinds that send none.
+  /// Returns the failure sent before the body has arrived, or nothing for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -85,8 +85,8 @@ ConnectionFault unsolicited_continue();
 ConnectionFault early_hints(const wire::Headers& headers);
 /// Sends `103 Early Hints` with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
-/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// Reads `bytes` of the request's body after each `gap` on the gateway's clock. Uses the smallest receive buffer that
+/// the system allows. This slows the sender of a large body; the sender of a small body waits for its reply. Once
 /// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes.

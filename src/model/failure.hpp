@@ -63,7 +63,7 @@ class Failure {
   const std::string& param() const { return param_; }
   /// Returns the headers to send; `now` is the base of a Retry-After date.
   wire::Headers headers(TimePoint now) const;
-  /// The body set by body() or json_body(); empty unless set.
+  /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.

@@ -33,7 +33,7 @@ inline constexpr FailureRow failure_rows[] = {
     {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
 };
 
-/// The ready-made failure of a status; for another status, one with the code `forced_failure`.
+/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
 inline Failure failure_with_status(int status) {
   for (const FailureRow& row : failure_rows)
     if (row.status == status) return row.make();

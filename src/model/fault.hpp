@@ -40,9 +40,9 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
+  /// Returns the number of events, tokens or bytes, or the event's number, or 0 for kinds without a number.
   std::size_t count() const { return count_; }
-  /// The number of bytes in inside_event; 0 for the other kinds.
+  /// Returns the number of bytes in inside_event, or 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// Returns a text such as "after 2 tokens".
   std::string to_string() const;
@@ -100,14 +100,14 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
+  /// Returns the duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event made from JSON.
+  /// Returns the bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure of an error event.
+  /// Returns the failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
+  /// Returns the error of a wrong Content-Length in bytes, or 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// Returns a text such as "reset the connection".
   std::string to_string() const;
@@ -155,7 +155,7 @@ Effect stall(Gate gate);
 /// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body.
 /// vLLM does this when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, in the shape of the profile.
+/// Sends an event with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
 /// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();

@@ -92,7 +92,7 @@ struct EffectForm {
   const char* key;
   EffectArgument argument;
   const char* help;
-  /// The end of the error about a wrong argument: the alternative without one.
+  /// The end of the error about a wrong argument. Names the alternative that takes no argument.
   const char* instead = "";
 };
 
@@ -100,7 +100,7 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order of the documented table of script keys.
+/// Returns the forms in the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);

@@ -36,7 +36,7 @@ struct Finding {
   bool fails_review = true;
 };
 
-/// "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
+/// Prints "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {

@@ -21,7 +21,7 @@ class HoldPoint {
   enum class Kind { event, token };
 
   Kind kind() const { return kind_; }
-  /// The number of the event or the token, counted from 1.
+  /// Returns the number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
   /// Returns a text such as "before token 2".
   std::string to_string() const;

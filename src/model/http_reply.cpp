@@ -51,20 +51,20 @@ HttpReply HttpReply::add_header(std::string name, std::string value) const {
   return changed;
 }
 
-Reply HttpReply::delivered() const {
+Reply HttpReply::reply_to_deliver() const {
   if (delivery_) return *delivery_;
   return failure_ ? Reply(*failure_) : raw_reply(status_, *body_, content_type_);
 }
 
 HttpReply HttpReply::fault(Trigger trigger, Effect effect) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().fault(std::move(trigger), std::move(effect)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().fault(std::move(trigger), std::move(effect)));
   return changed;
 }
 
 HttpReply HttpReply::first_token_after(Timing delay) const {
   HttpReply changed = *this;
-  changed.delivery_ = detail::share<const Reply>(delivered().first_token_after(std::move(delay)));
+  changed.delivery_ = detail::share<const Reply>(reply_to_deliver().first_token_after(std::move(delay)));
   return changed;
 }
 

@@ -57,12 +57,12 @@ class HttpReply {
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
   int status() const;
-  /// The body and its type. For a failure, see failure().
+  /// Returns the body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers set or added here, without a failure's own.
+  /// Returns the headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made from; empty for other answers.
+  /// Returns the failure that it was made from, or nothing for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
   /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
@@ -75,7 +75,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  Reply delivered() const;
+  Reply reply_to_deliver() const;
 
   int status_ = 200;
   detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null

@@ -15,7 +15,7 @@ struct Operation {
   /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
-  /// "POST /v1/chat/completions".
+  /// Returns text such as "POST /v1/chat/completions".
   std::string to_string() const { return method + " " + path; }
 
   friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }

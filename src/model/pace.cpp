@@ -1,4 +1,4 @@
-// Pace, distributions, chunking: settings and limits (30 days). When a token is sent: `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits. `src/delivery/pace_schedule.cpp` computes the time of each token.
 
 #include "pace.hpp"
 
@@ -18,7 +18,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Below this, a double represents every nanosecond exactly.
+/// The longest time, 30 days in nanoseconds. A double still represents every nanosecond up to it.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;

@@ -84,8 +84,8 @@ Rate normal(double mean, double deviation);
 /// median * 1.65. Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
-/// `first_token_after` each occurrence of a request uses the next one. Not empty.
+/// The times of a recording in order, repeated after the last. For `every`, they are the gaps within one reply. For
+/// `first_token_after`, each occurrence of a request uses the next time. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
@@ -102,9 +102,9 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
+  /// Returns the number of tokens, words, characters or bytes in a delta, or 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
+  /// Returns the deltas of a Chunking of kind `pieces`, or empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:
@@ -120,15 +120,15 @@ Chunking by_tokens(std::size_t count = 1);
 Chunking by_words(std::size_t count = 1);
 /// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
+/// Whole code points that fit into `count` bytes of UTF-8, but at least one. JSON cannot carry a part of a code point.
 Chunking by_bytes(std::size_t count);
 /// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
 /// text, refusal and tool arguments. No piece spans two of these parts. Otherwise the request gets 500, which verify()
 /// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply are sent, counted from the complete request on the gateway's clock, and how they are cut
-/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// The timing of a reply's tokens and their division into deltas. Times are on the gateway's clock and count from the
+/// complete request. A value; each setter returns a changed copy. Default: Options::pace, else at once, token by token.
 /// Deadlines are absolute, so that delays do not add up.
 ///
 /// A reply that is not streamed is sent when its last token would be. All choices of a reply share the pace.

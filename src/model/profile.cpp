@@ -1,4 +1,4 @@
-// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
+// The profiles of vendors: the names, sent keys and accepted fields of each, and the fields that only OpenAI documents.
 
 #include "profile.hpp"
 

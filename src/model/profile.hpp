@@ -25,7 +25,7 @@ enum class Profile {
   deepseek,
 };
 
-/// "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.

@@ -20,7 +20,7 @@ class Range {
   bool contains(double value) const { return value >= least_ && value <= most_; }
   double least() const { return least_; }
   double most() const { return most_; }
-  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  /// Returns text such as "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
 
  private:

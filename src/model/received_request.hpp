@@ -68,9 +68,9 @@ struct ReceivedRequest {
   /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", not decoded.
+  /// Returns the part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded, if any.
+  /// Returns the part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);

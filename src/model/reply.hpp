@@ -39,7 +39,7 @@ class TokenLogprob {
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty if generated.
+  /// Returns the alternatives, or nothing if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -64,7 +64,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// The number set, else the sum of prompt and completion.
+  /// Returns the number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -99,7 +99,7 @@ class StreamChunk {
   /// elements are sent before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
+  /// Returns the data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
   /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
@@ -108,7 +108,7 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
   /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// The time set by at(); empty unless set.
+  /// Returns the time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -149,13 +149,13 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged, to imitate a model that sends invalid JSON or nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Works like tool_call() in all other respects.
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
   /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
-  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
-  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// Sets the log probabilities of the tokens of text and refusal, from the first token on. With several choices, sets
+  /// those of the last choice. Used if the request asks for logprobs. Replaces an earlier list. Further tokens get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
@@ -167,7 +167,7 @@ class Reply {
   [[nodiscard]] Reply model(std::string id) const;
   /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all fields of a TokenUsage.
+  /// Sets the reply's `usage` with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
   // A template, so that usage({12, 5}) means a TokenUsage.
@@ -179,7 +179,7 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
+  /// Merges fields into the message of each choice, by the rules of extra(). In a stream: into its delta with the role.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
   /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
@@ -220,7 +220,7 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(), with the same errors.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
@@ -266,23 +266,23 @@ struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
 Reply text(std::string text);
-/// A reply that starts with reasoning: `thinking("…").text("…")`.
+/// Returns a reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply with a tool call and no text; see Reply::tool_call.
+/// Returns a reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
+/// Returns a reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
+/// Returns a reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
+/// Returns a refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON in compact form.
+/// Returns a reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
 /// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
 /// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
 /// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
+/// Returns an element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
 /// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.
@@ -306,7 +306,7 @@ template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON in compact form. Its strings are UTF-8.
+/// Makes a raw reply with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
 /// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,

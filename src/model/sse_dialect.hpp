@@ -70,8 +70,8 @@ class SseDialect {
   /// Sets the data of an extra event after `[DONE]`. Default: empty, no event. Needs `done` and the final blank line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
-  /// Sets whether the body stays unterminated and the connection open after the last event, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed. Default: false.
+  /// Sets whether the connection stays open and the body unterminated after the last event. The wait ends when the
+  /// client leaves, the gateway stops or Options::stall_guard has passed. Default: false.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
   /// Sets the trailer fields after the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f". Default:
@@ -113,7 +113,7 @@ class SseDialect {
 namespace detail {
 
 void require_dialect(const SseDialect& dialect);
-/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out".
 /// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 

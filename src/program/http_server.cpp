@@ -1,4 +1,4 @@
-// Limits of the control API's connections; Date and Connection of its answers.
+// The control API's HTTP server: limits of connections, and the header fields Date and Connection of answers.
 
 #include "http_server.hpp"
 
@@ -35,7 +35,7 @@ detail::ConnectionLimits limits() {
   return limits;
 }
 
-/// Translates the code of a failure into the control API's.
+/// Returns the failure with an error code of the control API.
 Failure unreadable(const Failure& failure) {
   return Failure(failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message());
 }
@@ -48,13 +48,13 @@ const detail::ConnectionLimits& limits_with_descriptors() {
   return all;
 }
 
-/// Ends the connection after the answer if the client or the answer wants that.
+/// Returns the answer's head and body. Marks the connection to be closed if the client or the answer asks for that.
 std::string bytes_of(Connection& connection, const IncomingRequest& incoming, const HttpAnswer& answer) {
   wire::Headers headers = answer.headers;
   const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   headers.add("Date", detail::calendar::http_date(now));
-  // After "Connection: close", the client closes at once, which shows that the answer has arrived. Its system may delay
-  // an acknowledgement by 40 ms.
+  // "Connection: close" makes the client close at once, so the server learns quickly that the answer arrived. The
+  // client's system may delay a plain acknowledgement by 40 ms.
   if (!incoming.keep_alive || answer.after) {
     headers.add("Connection", "close");
     connection.end(detail::Outlet::Ending::close);
@@ -77,7 +77,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
         server_(static_cast<detail::ConnectionHandler&>(*this), host, port, limits_with_descriptors(), on_bound) {}
 
  private:
-  /// A default Progress waits for the next request.
+  /// The state of a connection. A default-constructed Progress waits for the next request.
   struct Progress {
     std::unique_ptr<detail::RequestReader> reader = nullptr;
     std::string answer = {};
@@ -109,7 +109,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     }
   }
 
-  /// False closes the connection. Only the handler blocks the thread; another thread then waits for the connections.
+  /// Returns false to close the connection. While the handler blocks this thread, another thread runs the event loop.
   bool serve(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) noexcept {
     try {
       for (;;) {
@@ -129,7 +129,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     }
   }
 
-  // The next functions return whether the connection continues; empty while it waits for bytes or buffer space.
+  // The next functions return whether the connection continues, or empty while it waits for bytes or buffer space.
 
   std::optional<bool> begin(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) {
     if (connection.ending() != detail::Outlet::Ending::keep_alive) return false;

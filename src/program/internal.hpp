@@ -167,7 +167,7 @@ class StubViewer {
  public:
   explicit StubViewer(const Gateway& gateway);
   ~StubViewer();
-  /// The stubs in order of evaluation.
+  /// Returns the stubs in order of evaluation.
   const std::vector<Stub>& stubs() const;
   /// Returns "id", "name", "title", "file", "line", "calls", "expected", "met", "hidden_by" and "conditions", with keys
   /// masked.
@@ -184,11 +184,11 @@ bool is_chat(const Exchange& exchange);
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 /// Returns why the documented rules refused the request; empty if they did not.
 std::string refusal_of(const Exchange& exchange);
-/// Returns the code of the answer's error body; empty without one.
+/// Returns the code in the answer's error body, or an empty string if there is no code.
 std::string error_code_of(const Exchange& exchange);
 /// Returns the number of bytes that the exchange takes in the journal, without its answer.
 std::size_t weight_of(const Exchange& exchange);
-/// "number", "kind", "at_ms", "bytes".
+/// Returns objects with "number", "kind", "at_ms" and "bytes".
 Json events_of(const Exchange& exchange, std::size_t most);
 
 /// The changes in a journal, in order: an exchange is recorded, or ends. Each has a revision. Looking takes time only
@@ -252,7 +252,7 @@ class Inside {
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;
-  /// "stubs", "states", "failures", "chaos", "connections", "journal".
+  /// Resets parts: "stubs", "states", "failures", "chaos", "connections", "journal".
   void reset(const std::vector<std::string>& parts) const;
   /// Returns the states of machines that stubs use or that have been set.
   std::map<std::string, std::string> states() const;
@@ -263,8 +263,8 @@ class Inside {
   void forget_states(const std::string& machines, const std::string& key) const;
   void forget_removed(const RequestScope& scope) const;
   void forget_exchanges(const RequestScope& scope) const;
-  /// What would answer this chat request now, without forced failures, chaos, limits and the key's state. Changes
-  /// nothing and runs no function of the test.
+  /// Returns what would answer this chat request now, without forced failures, chaos, limits and the key's state.
+  /// Changes nothing and runs no function of the test.
   Json explain(const std::string& body, const ApiKey& key) const;
   /// Returns the requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
   Json asked(const RequestScope& scope) const;
@@ -276,7 +276,7 @@ class Inside {
   TimePoint now() const;
   /// Returns "real", "manual" or "instant".
   const char* clock_kind() const;
-  /// Empty unless the clock is manual.
+  /// Returns the waits of a manual clock. Empty for other clocks.
   std::vector<ManualClock::PendingWait> pending_waits() const;
   /// Advances a manual clock, and returns the waits that ended. Stops early if `is_given_up` returns true.
   std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) const;

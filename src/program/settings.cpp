@@ -1,4 +1,4 @@
-// The settings of a gateway as "gateway" of a script that repeats one exchange.
+// Writes a gateway's settings as the key `gateway` of a script that repeats one exchange.
 
 #include "../answer/bodies.hpp"
 #include "../core/access.hpp"

@@ -1,4 +1,4 @@
-// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The 400 about a field: its text "expected …, got …" and its error codes (`invalid_type`, `value_below_minimum`, …).
 
 #include "chat_fields.hpp"
 

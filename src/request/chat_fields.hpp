@@ -20,7 +20,7 @@ class Path {
   Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
   Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
 
-  /// "messages[0].content".
+  /// Returns text such as "messages[0].content".
   std::string to_string() const;
 
  private:
@@ -28,9 +28,9 @@ class Path {
   std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
-/// "a string (\"hot\")", for the "got" of a message.
+/// Returns text such as "a string (\"hot\")", for the "got" of a message.
 std::string type_and_value(const Json& value);
-/// "\"a\", \"b\"".
+/// Returns text such as "\"a\", \"b\"".
 std::string quoted_list(std::initializer_list<std::string_view> values);
 [[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
 [[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
@@ -46,9 +46,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null. Json::find would create a string for a string_view.
+/// Returns the member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member; throws RequestError if it is missing.
+/// Returns the member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields

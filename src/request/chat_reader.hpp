@@ -59,7 +59,7 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  /// `skips_invalid`: skips fields of the wrong type.
+  /// Reads all fields. Skips fields of the wrong type if `skips_invalid`.
   void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
@@ -80,7 +80,7 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member. Null if it is missing, or if it is JSON null and null counts as absent.
+  /// Returns the member. Null if it is missing, or if it is JSON null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;

@@ -22,7 +22,7 @@ struct ToolCall {
   std::string arguments;
   bool custom = false;
 
-  /// The parsed arguments; null if they are not JSON.
+  /// Returns the parsed arguments, or null if they are not JSON.
   Json json() const;
 };
 
@@ -38,7 +38,7 @@ struct Message {
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as a string: itself, or its joined text parts; empty for null.
+  /// Returns the content as a string: itself, or its joined text parts, or empty for null.
   std::string text() const;
 };
 
@@ -119,10 +119,10 @@ struct ChatRequest {
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message with role `user`, or empty.
+  /// Returns the text of the last message with role `user`, or empty.
   std::string last_user_text() const;
   bool has_tool(std::string_view name) const;
-  /// The tool with that name, or null.
+  /// Returns the tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 

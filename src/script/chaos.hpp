@@ -34,9 +34,9 @@ class DrawnTrigger {
 
 /// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token drawn from the first `most`; otherwise as at_any_event().
+/// After a token drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
+/// After a byte of the body drawn from the first `most`. The rules of at_any_event() apply.
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -47,12 +47,12 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
+/// Without probability(), nth() and first(), it always strikes. If several are set, it strikes when all allow it.
 ///
 /// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
 /// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
 /// requests with any number of threads. Another Options::seed strikes other requests. Requests are the same if their
-/// bodies and the descriptions of their keys are equal, whatever their headers: a client's retry is another occurrence
+/// bodies and the descriptions of their keys are equal. Headers do not matter: a client's retry is another occurrence
 /// of the same request. Each rule counts occurrences of the requests it matches. The first 65,536 different requests
 /// have a counter each. Later requests share counters, so their counts may depend on the order of requests.
 class Chaos {

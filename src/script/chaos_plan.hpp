@@ -41,9 +41,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// "reset the connection after 2 tokens".
+/// Returns text such as "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// "probability 0.1, nth 3"; "every time" without conditions.
+/// Returns text such as "probability 0.1, nth 3", or "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace mock_gateway::detail

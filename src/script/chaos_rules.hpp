@@ -33,7 +33,7 @@ class ChaosRules {
   void clear_of(std::uint64_t owner);
   void reset();
 
-  /// Whether there are rules. One atomic load: the only cost of chaos without rules.
+  /// Whether there are rules. Without rules, chaos costs only this atomic load.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
   bool used() const { return used_; }
@@ -66,8 +66,8 @@ class ChaosRules {
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
-  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
+  /// Returns the rules that strike, in order, up to the first failure. Every matching rule counts the request, even
+  /// after a failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:

@@ -144,7 +144,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');

@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
-/// and all of its matchers are also the later stub's. A trie has the sorted matchers of each stub as a path, so that
+/// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.
 class HidingStubs {
  public:

@@ -54,7 +54,7 @@ class ChatCall {
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// The method, target, headers, and the key by id and description; keys are masked.
+  /// Returns the method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
   /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;

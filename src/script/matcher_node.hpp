@@ -32,11 +32,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
+/// The results of the test's functions while a stub was chosen. Reports use them and do not call the functions again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Empty if the function was not called.
+  /// Returns the result of a matcher's function, or nothing if it was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -87,7 +87,7 @@ struct MatcherNode {
 };
 
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The only key of the scopes, by id or description, if any.
+/// Returns the only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Runs the test's functions, lets their exceptions pass, and records their results.

@@ -16,7 +16,7 @@ namespace mock_gateway {
 struct StubReference {
   /// The number of the stub within the gateway, from 1; 0: no stub.
   std::uint64_t id = 0;
-  /// Its given name; empty without one.
+  /// Its given name; empty for an unnamed stub.
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};

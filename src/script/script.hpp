@@ -26,12 +26,12 @@
 namespace mock_gateway::detail {
 
 struct ReplyStep {
-  /// The default reply, as from a gateway without stubs.
+  /// Makes a step that sends the default reply, as a gateway without stubs does.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// A step for which the request waits until the test gives the reply.
+  /// Returns a step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -78,9 +78,9 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// The current location; the plan has the original one.
+  /// Returns the current location. The plan has the location at the time of mounting.
   SourceLocation where() const;
-  /// The tests it belongs to, from its isolating matchers; empty: all.
+  /// Returns the tests that the stub belongs to, from its key_is and header_is. Empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
@@ -88,7 +88,7 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests that are not in the journal yet.
+  /// Returns the number of calls, including requests that are not in the journal yet.
   std::size_t calls() const { return calls_; }
   bool exhausted() const;
   bool removed() const { return removed_; }
@@ -96,7 +96,7 @@ class StubState {
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The id of the first answered exchange; 0 if there is none.
+  /// Returns the id of the first answered exchange, or 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -147,10 +147,10 @@ using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number
 
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one.
+/// Returns the step for a call, counted from 0. The last step repeats. The plan must have at least one step.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// "user text contains \"weather\" and has tool \"f\""; "any request" without conditions.
+/// Returns the conditions as text: `user text contains "weather" and has tool "f"`; `any request` if there are none.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -158,14 +158,14 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// "started" until it is changed.
+  /// Returns the state of a machine, which is "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// From 0.
+    /// The number of the call, from 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
@@ -186,11 +186,11 @@ class Script {
   /// answer, and their expectations are dropped. If `place` is 0, puts the block before all mounted stubs, and sets
   /// `place`.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
+  /// Removes a stub. Later requests no longer match it, but earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// For error reports about the exception of a matcher.
+  /// The matcher that is running, for error reports if it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
@@ -201,8 +201,8 @@ class Script {
     /// Changes nothing. A condition that depends on a function of the test does not hold.
     forecast,
   };
-  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
-  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
+  /// Chooses the stub for a request; empty if none applies. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made. It is called at most once, and only for a stub that sends this reply.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
@@ -213,7 +213,7 @@ class Script {
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// The number of changes to stubs and states by the test.
+  /// Returns the number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
@@ -236,7 +236,7 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
+  /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
@@ -260,7 +260,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
+  /// Checks whether it is the stub's turn. If so, counts the call and moves the state machines, except for a forecast.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;

@@ -1,5 +1,5 @@
-// Header fields of every answer: for allowed origins of browsers (CORS), with the answer to a preflight; of profiles:
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
+// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
 
 #include "served_request.hpp"
 

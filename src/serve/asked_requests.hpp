@@ -71,7 +71,7 @@ class AskedWait final : public Pending {
   bool is_over() override;
   std::optional<Duration> recheck_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
+  /// Returns the test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:

@@ -1,5 +1,5 @@
-// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
-// test for a reply.
+// The order of the checks of chat requests. 422 `no_stub_matched` and `never_expected` with their headers. Requests
+// whose reply the test supplies.
 
 #include "served_request.hpp"
 

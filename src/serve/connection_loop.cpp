@@ -1,4 +1,4 @@
-// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
+// Serves the requests of a connection one after the other, with connection faults and 503 `connection_limit`.
 
 #include "connection_loop.hpp"
 

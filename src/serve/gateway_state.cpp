@@ -1,5 +1,5 @@
-// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
-// models were created.
+// The state that a gateway's answers depend on: what `reset()` clears, which changes by the test end a series of
+// retries, and when models were created.
 
 #include "gateway_state.hpp"
 

@@ -123,8 +123,8 @@ bool refuse(ServedRequest& served) {
   return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
          key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
-         // If the body was not read, the refusal by the head stands. The checks above may pass by now, as for a key
-         // enabled since.
+         // A request that was refused by its head stays refused, because its body was not read. The checks above may
+         // pass by now, for example if the test has enabled the key.
          rejected(served, served.incoming.refused) || rejected(served, served.incoming.body_too_large);
 }
 

@@ -1,5 +1,5 @@
-// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
-// finish reasons.
+// Turns a reply into an answer: `id` and `created` (`context_of`), pace, early hints, added chaos, and unusual parts
+// for notes.
 
 #include "served_request.hpp"
 
@@ -51,7 +51,7 @@ PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
+/// Describes unusual parts (several choices, several tool calls, "finish_reason length was sent"), or returns "".
 std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;

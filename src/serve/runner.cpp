@@ -1,5 +1,5 @@
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body;
-// faults, holds and places that were not reached; waits ended by guards.
+// Runs one exchange from record to report: `Date`, `Connection`, chunks or Content-Length, answers without a body.
+// Reports faults, holds and places that were not reached, and waits that a guard ended.
 
 #include "runner.hpp"
 

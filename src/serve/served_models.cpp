@@ -1,4 +1,4 @@
-// The served models, and the listed ones if any model is served.
+// The models that requests may name, and the models listed if every model is served.
 
 #include "served_models.hpp"
 

@@ -106,7 +106,7 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these functions answers the request and returns true, for a check to return.
+  // Each of these functions answers the request and returns true, so that a check can return the result.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -123,12 +123,12 @@ struct ServedRequest {
 
 // judge.cpp
 
-/// Makes the answer to a request. Runs the documented checks in order until one answers, otherwise the requested
-/// operation. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
+/// Makes the answer to a request. Runs the documented checks in order. If none answers, the requested operation
+/// answers. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
 /// answers their exceptions with 500.
 ///
-/// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
-/// this again.
+/// Returns whether there is an answer. If not, the request waits for the test's reply. The connection's wait ends when
+/// this function must be called again.
 bool judge(ServedRequest& served);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the

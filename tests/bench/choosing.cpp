@@ -1,6 +1,6 @@
-// Measures the choice of a stub among 1,000 for a request that only the last tried stub matches. Pairs of requests
-// alternate between a gateway with one stub and one with 1,000, so that the stubs must return to the CPU caches each
-// time. Arguments: rounds (2000; short 100), stubs (1000).
+// Measures the choice of a stub among 1,000 for a request that only the last tried stub matches. Requests alternate
+// between a gateway with one stub and a gateway with 1,000, so that the CPU caches have lost the 1,000 stubs each time.
+// Arguments: rounds (2000; short 100), stubs (1000).
 
 #include <cstdio>
 #include <string>

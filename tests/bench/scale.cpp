@@ -1,7 +1,7 @@
 // Measures many paced streams at once: their cost, and how late their events are. The client is a separate process with
 // one thread, on the same machine. It opens 2,500 streams per second. Each stream sends a token per second, starting a
-// second after its request. Lateness counts from just before the request was sent to just after the event was received,
-// so it includes the client's own lateness. A control run comes first in the client's process: one thread that only
+// second after its request. Lateness is measured from sending the request to receiving the event, so it includes the
+// client's own lateness. A control run comes first in the client's process: one thread that only
 // waits for the same moments. It shows how late the machine itself is. Arguments: streams (10000; short 200), seconds
 // per stream (10; short 2).
 

@@ -393,7 +393,7 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::silent_data_loss},
-      {"tool-call-finish-chunk-twice", "makes the calls at each chunk with a finish_reason",
+      {"tool-call-finish-chunk-twice", "runs the calls at each chunk with a finish_reason",
        [](const Response& response) {
          const ClientOutcome whole = calls_by(response, index_of);
          ClientOutcome outcome;
@@ -460,7 +460,7 @@ inline const std::vector<Row>& rows() {
        Kind::silent_data_loss},
       {"brotli-unasked", "reads the bytes as they are, and drops invalid JSON", takes_what_there_is,
        Kind::silent_data_loss},
-      {"content-encoding-claimed", "finds nothing to decompress",
+      {"content-encoding-claimed", "cannot decompress the body and returns an empty text",
        [](const Response& response) {
          return response.has("Content-Encoding") ? got("") : takes_what_there_is(response);
        },

@@ -46,8 +46,8 @@ constexpr const char* same = "as streamed";
 constexpr const char* usual_streamed = "<role><1><2><3><4><stop>[DONE] open";
 constexpr const char* usual_plain = "<answer> open";
 
-// Complete responses. Names in angle brackets or after @ stand for default parts, ~20ms~ is a wait on the gateway's
-// clock, and \n and \r are line ends.
+// Complete responses. Names in angle brackets or after @ stand for default parts. `~20ms~` is a wait on the gateway's
+// clock. \n and \r are line ends.
 // clang-format off
 inline const std::vector<Golden>& goldens() {
   static const std::vector<Golden> all = {

@@ -1,5 +1,5 @@
-// The outcome that each catalogue scenario expects. No other test would notice a wrong expectation, with which careless
-// clients would pass.
+// The outcome that each catalogue scenario expects. With a wrong expectation, careless clients would pass. No other
+// test would notice that.
 
 #include <doctest/doctest.h>
 

@@ -125,7 +125,7 @@ TEST_CASE("tool calls are compared by name and by the meaning of their arguments
 TEST_CASE("text shown before an error must match the sent text, in order and once") {
   const std::string whole = "Zürich 21 °C, 東京 9 °C.";
   const std::string some = "Zürich 21 °C, ";
-  const auto told = [](std::string text, int tries = 1) {
+  const auto text_and_error = [](std::string text, int tries = 1) {
     ClientOutcome outcome = got(std::move(text), true);
     outcome.tries = tries;
     return outcome;
@@ -136,51 +136,51 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
     const char* verdict;
   };
   const std::vector<Row> rows = {
-      {"closed-in-stream", told(""), "error surfaced"},
-      {"closed-in-stream", told("Z"), "error surfaced"},
-      {"closed-in-stream", told(some), "error surfaced"},
+      {"closed-in-stream", text_and_error(""), "error surfaced"},
+      {"closed-in-stream", text_and_error("Z"), "error surfaced"},
+      {"closed-in-stream", text_and_error(some), "error surfaced"},
       // Clients may receive different amounts before the break.
-      {"closed-in-stream", told(whole), "error surfaced"},
-      {"closed-in-stream", told(some + some), "wrong answer (no)"},
-      {"closed-in-stream", told("21 °C, "), "wrong answer (no)"},
-      {"closed-in-stream", told("Zürich 東京"), "wrong answer (no)"},
-      {"closed-in-stream", told("It is sunny."), "wrong answer (no)"},
-      {"closed-in-stream", told(whole + " And more."), "wrong answer (no)"},
-      {"closed-in-stream", told(" Zürich"), "wrong answer (no)"},
-      {"closed-inside-character", told("Z\xC3"), "wrong answer (no)"},
-      {"closed-inside-character", told("Z\xEF\xBF\xBD"), "wrong answer (no)"},
-      {"closed-inside-character", told("Z"), "error surfaced"},
+      {"closed-in-stream", text_and_error(whole), "error surfaced"},
+      {"closed-in-stream", text_and_error(some + some), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error("21 °C, "), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error("Zürich 東京"), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error("It is sunny."), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error(whole + " And more."), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error(" Zürich"), "wrong answer (no)"},
+      {"closed-inside-character", text_and_error("Z\xC3"), "wrong answer (no)"},
+      {"closed-inside-character", text_and_error("Z\xEF\xBF\xBD"), "wrong answer (no)"},
+      {"closed-inside-character", text_and_error("Z"), "error surfaced"},
       // A client that retried may show the text of the last attempt or the joined text of all attempts.
-      {"closed-in-stream", told(some, 2), "error surfaced"},
-      {"closed-in-stream", told(some + some, 2), "error surfaced"},
-      {"closed-in-stream", told(some + "Zürich ", 3), "error surfaced"},
-      {"closed-in-stream", told(some + some + some, 2), "wrong answer (no)"},
-      {"closed-in-stream", told(some + some + some, 3), "error surfaced"},
-      {"closed-in-stream", told(some + "21", 2), "wrong answer (no)"},
-      {"closed-in-stream", told(some + some, 0), "wrong answer (no)"},
-      {"closed-in-stream", told("It is sunny.", 1'000'000'000), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error(some, 2), "error surfaced"},
+      {"closed-in-stream", text_and_error(some + some, 2), "error surfaced"},
+      {"closed-in-stream", text_and_error(some + "Zürich ", 3), "error surfaced"},
+      {"closed-in-stream", text_and_error(some + some + some, 2), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error(some + some + some, 3), "error surfaced"},
+      {"closed-in-stream", text_and_error(some + "21", 2), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error(some + some, 0), "wrong answer (no)"},
+      {"closed-in-stream", text_and_error("It is sunny.", 1'000'000'000), "wrong answer (no)"},
       // If each first attempt fails, its text may appear once, but not twice.
-      {"server-error-then-answer", told(some, 2), "error surfaced"},
-      {"server-error-then-answer", told(some + some, 2), "wrong answer (no)"},
-      {"server-error-then-answer", told(some + some, 4), "error surfaced"},
-      {"stream-broken-then-answer", told(some), "error surfaced"},
-      {"stream-broken-then-answer", told(some + some, 2), "error surfaced"},
-      {"stream-broken-then-answer", told(some + whole, 2), "error surfaced"},
-      {"stream-broken-then-answer", told(whole + some, 2), "wrong answer (no)"},
-      {"stream-broken-then-answer", told(some + some, 1), "wrong answer (no)"},
+      {"server-error-then-answer", text_and_error(some, 2), "error surfaced"},
+      {"server-error-then-answer", text_and_error(some + some, 2), "wrong answer (no)"},
+      {"server-error-then-answer", text_and_error(some + some, 4), "error surfaced"},
+      {"stream-broken-then-answer", text_and_error(some), "error surfaced"},
+      {"stream-broken-then-answer", text_and_error(some + some, 2), "error surfaced"},
+      {"stream-broken-then-answer", text_and_error(some + whole, 2), "error surfaced"},
+      {"stream-broken-then-answer", text_and_error(whole + some, 2), "wrong answer (no)"},
+      {"stream-broken-then-answer", text_and_error(some + some, 1), "wrong answer (no)"},
       // The scenario never sent this text.
-      {"invalid-json", told(some + "9 °C."), "error surfaced"},
-      {"invalid-json", told(some + "9 °C. "), "wrong answer (no)"},
-      {"data-after-done", told(whole + " And"), "error surfaced (no)"},
+      {"invalid-json", text_and_error(some + "9 °C."), "error surfaced"},
+      {"invalid-json", text_and_error(some + "9 °C. "), "wrong answer (no)"},
+      {"data-after-done", text_and_error(whole + " And"), "error surfaced (no)"},
       // If no text was sent, the client must not show any.
-      {"html-with-200", told("<!DOCTYPE html>"), "wrong answer (no)"},
-      {"key-invalid", told("unauthorized"), "wrong answer (no)"},
-      {"key-invalid", told("", 3), "error surfaced"},
-      {"early-hints", told(some + some), "wrong answer (no)"},
-      {"event-longer-than-64-kib", told(std::string(100'000, 'x')), "error surfaced (no)"},
-      {"event-longer-than-64-kib", told(std::string(100'001, 'x')), "wrong answer (no)"},
-      {"event-longer-than-64-kib", told(std::string(100'001, 'x'), 2), "error surfaced (no)"},
-      {"event-longer-than-64-kib", told(std::string(200'001, 'x'), 2), "wrong answer (no)"},
+      {"html-with-200", text_and_error("<!DOCTYPE html>"), "wrong answer (no)"},
+      {"key-invalid", text_and_error("unauthorized"), "wrong answer (no)"},
+      {"key-invalid", text_and_error("", 3), "error surfaced"},
+      {"early-hints", text_and_error(some + some), "wrong answer (no)"},
+      {"event-longer-than-64-kib", text_and_error(std::string(100'000, 'x')), "error surfaced (no)"},
+      {"event-longer-than-64-kib", text_and_error(std::string(100'001, 'x')), "wrong answer (no)"},
+      {"event-longer-than-64-kib", text_and_error(std::string(100'001, 'x'), 2), "error surfaced (no)"},
+      {"event-longer-than-64-kib", text_and_error(std::string(200'001, 'x'), 2), "wrong answer (no)"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -447,10 +447,10 @@ TEST_CASE("a verdict on wrong text before an error says so, and names a retry th
         "  this is the text of several tries: if the client retried, set ClientOutcome::tries\n"
         "  the gateway closes the connection in the middle of the text, between two events\n"
         "  a good client reports that the answer is incomplete");
-  ClientOutcome told{"Zürich 21 °C, 東京 9 °C."};
-  told.finish_reason = "length";
-  told.usage = TokenUsage(9, 6);
-  CHECK(scenario("usage-on-finish-chunk").judge(told).message() ==
+  ClientOutcome complete{"Zürich 21 °C, 東京 9 °C."};
+  complete.finish_reason = "length";
+  complete.usage = TokenUsage(9, 6);
+  CHECK(scenario("usage-on-finish-chunk").judge(complete).message() ==
         "usage-on-finish-chunk: wrong answer, expected answer\n"
         "  caller got  text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"length\", usage 9 + 6 = 15\n"
         "  the reply   text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"stop\", usage 9 + 5 = 14\n"

@@ -87,7 +87,7 @@ def problems(compiler, file):
     """Returns the problems of a file, a line each."""
     expected = expected_of(file)
     if not expected:
-        return ["says nothing of what is expected"]
+        return ["names no expected error"]
     status, lines = compiler.compile(file)
     errors = list(filter(is_error, lines))
     if not status:

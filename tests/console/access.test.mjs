@@ -70,7 +70,7 @@ test('every control and every picture has a name', async () => {
       assert.ok(node.name?.value.trim(), `${view}: a ${node.role.value} has no name`);
     }
   });
-  assert.ok(checked > 200, `${checked} names were looked at`);
+  assert.ok(checked > 200, `${checked} names were checked`);
   await tab.close(expected);
 });
 
@@ -214,7 +214,7 @@ test('no word is broken across lines on a wide or half-wide screen', async () =>
 test('no view is wider than a small phone', async () => {
   const tab = await Console.open(browser, gateway, { width: 360, height: 740 });
   await eachView(tab, async (view) => {
-    // On a phone tables become cards, which need no scrolling either.
+    // On a phone, tables become cards, so the elements with class `scroll` need no scrolling.
     const beyond = await tab.page.evaluate(() => [document.documentElement, ...document.querySelectorAll('.scroll, dialog')]
       .map((element) => element.scrollWidth - element.clientWidth));
     assert.deepEqual(beyond, beyond.map(() => 0), view);

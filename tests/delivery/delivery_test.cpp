@@ -216,7 +216,7 @@ TEST_CASE("the guard ends a hold at a forgotten gate, and the exchange records i
   CHECK(stub.last_call().guard_expired());
 }
 
-TEST_CASE("a client that leaves while it is held is recorded as having left") {
+TEST_CASE("a client that leaves while a gate holds its reply is recorded as having left") {
   Gate gate;
   Gateway gateway;
   Stub stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
@@ -354,7 +354,7 @@ TEST_CASE("a reply continues after a timed stall; an unlimited stall lasts until
   CHECK(exchange.outcome().events == 2);
 }
 
-TEST_CASE("a stub is busy with a plain request until the last byte is sent, even after a stall") {
+TEST_CASE("a plain request counts as concurrent until its last byte is sent, even if the reply stalls") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("one two").fault(after_bytes(5), stall(gate)));
@@ -414,7 +414,7 @@ TEST_CASE("each event is a separate chunk") {
 
 // --- Clocks and gates together ---------------------------------------------------------------------------------------
 
-TEST_CASE("a caller that an advance has woken no longer counts as sleeping") {
+TEST_CASE("a sleeper that an advance has woken no longer counts as a sleeper") {
   ManualClock clock;
   std::thread client([clock]() mutable {
     for (int nap = 0; nap < 200; ++nap) clock.sleep_for(1s);
@@ -427,7 +427,7 @@ TEST_CASE("a caller that an advance has woken no longer counts as sleeping") {
   CHECK(clock.now() == ManualClock::default_start + 200s);
 }
 
-TEST_CASE("an advance waits for each deadline of a paced stream, even if the stream passes an open gate") {
+TEST_CASE("an advance visits each deadline of a paced stream, and an open gate between tokens changes nothing") {
   for (int run = 0; run < 20; ++run) {
     ManualClock clock;
     Gate gate;
@@ -471,7 +471,7 @@ TEST_CASE("an unlimited wait is possible") {
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
-TEST_CASE("a plain reply is held as a whole, unless the token of the hold does not exist") {
+TEST_CASE("a hold before a token holds a plain reply as a whole, if the reply has that token") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));

@@ -41,7 +41,7 @@ inline SseDialect pinging() {
   return dialect;
 }
 
-/// Returns the seconds at the end of a message such as "…, for 2.0 s so far", or nothing if it ends differently.
+/// Returns the seconds at the end of a message such as "…, for 2.0 s so far". Empty for other messages.
 inline std::optional<double> seconds_at_end(const std::string& message) {
   const std::size_t begin = message.rfind(", for ");
   if (begin == std::string::npos || message.size() < 9 || message.substr(message.size() - 9) != " s so far") return {};
@@ -292,7 +292,7 @@ TEST_CASE("the clock's guard ends a client's forgotten sleep and removes it from
   CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
   CHECK_FALSE(clock.wait_for_waits(1, 0ms));
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
-  // A sleep on a clock whose guard has not expired counts.
+  // On a clock whose guard has not expired, the sleep counts as a sleeper.
   ManualClock long_guard;
   auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
   REQUIRE(long_guard.wait_for_sleepers(1, patience));
@@ -320,7 +320,7 @@ TEST_CASE("a failed wait for sleepers explains that a date in Retry-After uses t
   const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
   CHECK(
       contains(waits_after(ManualClock{ahead}, dated), ", comes from the gateway's clock, and is far ahead" + advice));
-  // There is no such advice if the machine's clock shows the same time, no date was sent, or the date has been reached.
+  // The advice is missing if the clock equals the machine's, if no date was sent, or if the date has passed.
   const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   CHECK(waits_after(ManualClock{machine}, dated) == nobody);
   CHECK(waits_after(ManualClock{}, rate_limited(60s)) == nobody);

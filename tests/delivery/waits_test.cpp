@@ -192,7 +192,7 @@ struct Waiting {
   std::optional<Exchange> exchange;  // empty until the request has arrived
 };
 
-/// Calls `check` for every kind of wait and every clock, except the instant clock for waits that end there at once.
+/// Calls `check` for every kind of wait and every clock. Skips the instant clock for waits that it ends at once.
 template <class Check>
 void for_each(const Check& check) {
   for (const Kind& kind : kinds()) {

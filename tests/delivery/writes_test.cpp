@@ -1,4 +1,4 @@
-// Writes: events that are due together are sent in one write. Also tests what separates writes, and that an exchange
+// Writes: events that are due together are sent in one write. Tests what starts a new write. Tests that an exchange
 // records at least the bytes that the client has read.
 
 #include <doctest/doctest.h>

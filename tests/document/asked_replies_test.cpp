@@ -139,7 +139,7 @@ TEST_CASE("other requests are answered while some wait, and each waiting request
   CHECK(asking.gateway().journal().count() == 9);
 }
 
-TEST_CASE("a waiting exchange keeps its place of arrival in the journal") {
+TEST_CASE("the journal lists a waiting exchange in the order of arrival") {
   Asking asking;
   std::future<Response> response = asking.send("ask");
   const std::uint64_t waiting = asking.wait_for().exchange;

@@ -324,7 +324,7 @@ TEST_CASE("matchers combined with any, all and not choose the stub") {
   CHECK(http.chat({{"temperature", 0.25}, {"messages", {{{"role", "user"}, {"content", "12"}}}}}).text() == "number");
 }
 
-TEST_CASE("state machines, times and then decide which stub answers next") {
+TEST_CASE("state machines and the keys `times` and `then` decide which stub answers next") {
   Served served(R"("states": {"door": "closed"}, "stubs": [
     {"when": {"user_says": "open"}, "in_state": {"door": "closed"}, "then_state": {"door": "open"}, "reply": "opened"},
     {"when": {"user_says": "open"}, "in_state": {"door": "open"}, "reply": "it is open"},

@@ -482,7 +482,7 @@ TEST_CASE("a request during a replacement gets the old or the new script's reply
   CHECK(wrong.load() == 0);
 }
 
-TEST_CASE("the last mounted of two equal operations answers, and the other operation after the last was removed") {
+TEST_CASE("of two equal operations the newer one answers, and the older one after the newer one is removed") {
   const auto on = [](const std::string& path, const std::string& said) {
     return ScriptDocument::from_json(
         {{"mock_gateway", 1}, {"operations", {{{"method", "GET"}, {"path", path}, {"reply", {{"body", said}}}}}}});

@@ -153,7 +153,7 @@ class Bundles(unittest.TestCase):
 
     def unserved_bundle(self, gateway, exchange=1):
         """Returns the text of a bundle without checking that the program accepts it. The caller serves the text."""
-        eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange goes on")
+        eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange did not end")
         status, headers, text = gateway.send("GET", f"{API}/journal/{exchange}/bundle")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), text)
         text = text.decode()
@@ -169,7 +169,7 @@ class Bundles(unittest.TestCase):
         return text
 
     def refused(self, gateway, exchange, word):
-        eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange goes on")
+        eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange did not end")
         with self.assertRaises(Refused) as caught:
             gateway.get(f"/journal/{exchange}/bundle")
         self.assertEqual((caught.exception.status, caught.exception.code), (404, "no_bundle"))
@@ -244,7 +244,7 @@ class Bundles(unittest.TestCase):
                     if gateway.get("/clock")["waiting"]:
                         gateway.post("/clock/next")
                 client.join()
-                eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
+                eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange did not end")
                 shown = gateway.get("/journal/1")
                 times = [shown["first_byte_ms"], shown["ended_ms"], *(event["at_ms"] for event in shown["events"])]
                 return times, [event["bytes"] for event in shown["events"]], replies[0].comparable, self.bundle(gateway)
@@ -606,7 +606,7 @@ class Bundles(unittest.TestCase):
         def play(name):
             with Program(None, "--scenario", name) as gateway:
                 first = converse(gateway, request_of(gateway, stream()))
-                eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
+                eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange did not end")
                 _, _, text = gateway.send("GET", f"{API}/journal/1/bundle")
             with Program(text.decode()) as gateway:
                 second = converse(gateway, request_of(gateway, stream()), QUIET + first.seconds)

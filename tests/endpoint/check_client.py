@@ -66,7 +66,7 @@ BUGS = {
     "no-abandon": "does not know the job abandon",
     "no-use-key": "does not know the job use_key",
 }
-IDLE = 2.0  # seconds without content after which it gives up
+IDLE = 2.0  # seconds without content after which a call fails
 LONGEST_WAIT = 5.0  # the longest accepted Retry-After in seconds
 TRIES = 3
 LEFT_OPEN = []  # connections that are neither read nor closed
@@ -452,7 +452,7 @@ class Client:
     @staticmethod
     def end_answer(outcome):
         if not (outcome.text or outcome.tool_calls):
-            raise CallFailed(f"the answer says nothing; finish_reason {outcome.finish_reason}")
+            raise CallFailed(f"the answer is empty; finish_reason {outcome.finish_reason}")
         for call in outcome.tool_calls:
             try:
                 arguments = json.loads(call["arguments"])

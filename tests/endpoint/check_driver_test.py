@@ -40,7 +40,7 @@ def problems(value, schema, root, place="it"):
     if "const" in schema and (value != schema["const"] or type(value) is not type(schema["const"])):
         found.append(f"{place}: {value!r} is not {schema['const']!r}")
     if "enum" in schema and value not in schema["enum"]:
-        found.append(f"{place}: {value!r} is none of {schema['enum']}")
+        found.append(f"{place}: {value!r} is not in {schema['enum']}")
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0) or not re.search(schema.get("pattern", ""), value):
             found.append(f"{place}: {value!r}")

@@ -306,7 +306,7 @@ class UnknownJobs(Sessions):
                 for job in jobs:
                     self.assertIn("?", done.row(self.TURNS[job][0]))
                     self.assertIn(f"the driver does not know the job {job}", done.stdout)
-                self.assertEqual(done.kinds()["last-answer streamed"], "ok", "it goes on with the key that it has")
+                self.assertEqual(done.kinds()["last-answer streamed"], "ok", "the client did not continue with its key")
 
 
 class FailingDrivers(Sessions):

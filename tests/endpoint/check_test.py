@@ -35,26 +35,26 @@ class Preflight(Folder):
         self.assertIsNone(done.report)
         return done.stderr
 
-    def test_a_missing_command(self):
+    def test_a_command_that_cannot_be_started_is_explained(self):
         for word, why in [("no-such-command", "No such file or directory"), (str(self.folder), "Permission denied")]:
             for flags in [], ["--driver"]:
                 said = self.refused(*flags, of=[word])
                 self.assertEqual(said, f"mock-gateway: cannot start {word}: {why}\n")
 
-    def test_no_command(self):
+    def test_check_without_a_command_is_an_error(self):
         for words in ["check"], ["check", "--"], ["check", "true"]:
             done = execute(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
 
-    def test_a_client_that_requests_another_model(self):
+    def test_a_client_that_requests_another_model_fails_the_preflight(self):
         said = self.refused(of=client("wrong-model"))
         for part in ("POST", "/v1/chat/completions", "404", "model_not_found", "gpt-of-my-own"):
             self.assertIn(part, said)
         said = self.refused("--driver", of=client("wrong-model", words=["--driver"]))
         self.assertIn("model_not_found", said)
 
-    def test_a_client_that_sends_no_request(self):
+    def test_a_client_that_sends_no_request_fails_the_preflight(self):
         said = self.refused(of=["sh", "-c", "echo 'It is raining.'; echo 'no network here' >&2"])
         for part in ("request", "It is raining.", "no network here", ANSWER):
             self.assertIn(part, said)
@@ -108,11 +108,11 @@ class ExitCodes(Folder):
         self.assertEqual(done.report["failed"], done.code == 1, done.said)
         return done.code
 
-    def test_0_and_1(self):
+    def test_the_exit_code_is_0_for_a_careful_client_and_1_for_a_bug(self):
         self.assertEqual(self.code("--plain", *only("early-hints"), of=client()), 0)
         self.assertEqual(self.code("--plain", *only("closed-in-stream"), of=client("no-error-on-cut")), 1)
 
-    def test_the_effect_of_fail_on(self):
+    def test_fail_on_decides_which_failures_count(self):
         cases = [("no-error-on-cut", "closed-in-stream"), ("retries-401", "key-invalid"), ("old-fields", "early-hints")]
         bug, name = cases[2]
         self.assertEqual(self.code("--fail-on", "error", "--plain", *only(name), of=client(bug)), 0)
@@ -129,13 +129,13 @@ class ExitCodes(Folder):
         self.assertEqual((done.code, done.stdout), (2, ""), done.said)
         self.assertIn("retried_final_error", done.stderr)
 
-    def test_1_when_nothing_was_judged(self):
+    def test_the_exit_code_is_1_if_nothing_was_judged(self):
         done = check("--plain", *only("closed-when-reused"), of=client())
         self.assertEqual(done.code, 1, done.said)
         self.assertEqual(done.kinds(), {"closed-when-reused plain": "skipped"})
         self.assertEqual(self.code("--fail-on", "never", "--plain", *only("closed-when-reused"), of=client()), 0)
 
-    def test_2_for_a_command_line_that_cannot_be_used(self):
+    def test_the_exit_code_is_2_for_an_invalid_command_line(self):
         for flags, said in [(["--sweep", "a b"], "--driver"), (["--splits", "a b"], "--driver"), (["--tools"], "--outcome"),
                             (["--driver", "--sweep", "a", "--splits", "b"], "--s"), (["--timeout", "20"], "--timeout"),
                             (["--timeout", "0s"], "--timeout"), (["--jobs", "0"], "--jobs"), (["--fail-on", "x"], "--fail-on"),
@@ -153,7 +153,7 @@ class ExitCodes(Folder):
 
 
 class Selection(Folder):
-    def test_the_choice_of_scenarios(self):
+    def test_flags_select_scenarios_by_name_and_group(self):
         done = check_driver("--plain", "--group", "connection", "--skip", "early-hints", of=client(words=["--driver"]))
         groups = {cell["group"] for cell in done.report["cells"]}
         self.assertEqual(groups, {"connection"})
@@ -163,7 +163,7 @@ class Selection(Folder):
         done = check("--plain", *only("bad-request", "empty-200"), of=client())
         self.assertEqual(set(done.cells), {("bad-request", "plain"), ("empty-200", "plain")})
 
-    def test_an_unknown_name(self):
+    def test_the_error_for_an_unknown_name_suggests_a_similar_one(self):
         for flags, near in [(["--only", "early-hint"], "early-hints"), (["--skip", "closed-in-strem"], "closed-in-stream"),
                             (["--group", "tool-calls"], "tool calls")]:
             done = execute("check", *flags, "--", *client())
@@ -171,7 +171,7 @@ class Selection(Folder):
             self.assertIn(near, done.stderr)
             self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
 
-    def test_forms(self):
+    def test_flags_select_plain_and_streamed_calls(self):
         names = only("early-hints", "done-missing")
         for flags, forms in [([], ["plain", "streamed"]), (["--plain", "--stream"], ["plain", "streamed"]),
                              (["--plain"], ["plain"]), (["--stream"], ["streamed"])]:
@@ -230,7 +230,7 @@ class Selection(Folder):
         self.assertEqual(done.code, 2, done.said)
         self.assertIn("get_weather", done.stderr)
 
-    def test_tools(self):
+    def test_with_tools_scenarios_of_tool_calls_are_judged(self):
         names = only("text-before-tool-call", "early-hints")
         for flags, words in [(["--driver"], ["--driver"]), (["--outcome", "json"], ["--outcome-json"])]:
             done = check("--tools", *flags, *names, of=client(words=words))
@@ -240,7 +240,7 @@ class Selection(Folder):
             self.assertEqual([(call["name"], json.loads(call["arguments"])) for call in cell["tool_calls"]],
                              [("get_weather", {"city": "Zürich"})])
 
-    def test_own_scenarios(self):
+    def test_scenarios_in_a_folder_can_replace_the_catalogue(self):
         done = check_driver("--catalogue", str(SCENARIOS), of=client(words=["--driver"]))
         self.assertEqual(done.code, 0, done.said)
         names = {path.stem for path in SCENARIOS.glob("*.jsonc")} - {"tool-call-without-index"}
@@ -265,7 +265,7 @@ class WhatACommandGets(Folder):
         self.assertEqual(done.code, 0, done.said)
         return [seen for seen in self.logged() if seen[0] == "early-hints"]
 
-    def test_the_environment_of_the_client(self):
+    def test_the_client_gets_address_key_and_prompt_in_its_environment(self):
         seen = self.looked(*only("early-hints"), environment={"NO_PROXY": "corp", "OTHER": "kept", "OPENAI_API_KEY": "sk-real"})
         self.assertEqual(sorted(stream for _, stream, *_ in seen), [False, True])
         for _, stream, environment, _, stdin, is_leader in seen:
@@ -319,7 +319,7 @@ class WhatACommandGets(Folder):
             ask + "print(json.dumps(outcome | ({'finish_reason': 'length'} if scenario == 'unknown-fields' else {})))"))
         self.assertEqual(done.kinds(), {"unknown-fields plain": "wrong"}, done.said)
 
-    def test_invalid_utf_8(self):
+    def test_an_answer_that_is_not_utf_8_is_wrong_and_cannot_control_the_terminal(self):
         done = check("--plain", *only("early-hints"), of=command(
             "if scenario != 'early-hints': go()\n"
             "check_client.command([], None, False); os.write(1, b'\\xff\\x00\\x1b]0;x\\x07')"))
@@ -419,7 +419,7 @@ class Baseline(Folder):
         self.assertEqual(done.code, 1, done.said)  # nothing was judged
         self.assertEqual(path.read_text(encoding="utf-8"), before)
 
-    def test_invalid_lines(self):
+    def test_an_invalid_line_in_a_baseline_is_reported(self):
         for line in ("closed-in-stream", "closed-in-stream plain", "closed-in-stream sideways loss", "one two three four five"):
             with self.subTest(line):
                 done = self.run_with(*self.LINES, line, of=self.BOTH)
@@ -463,7 +463,7 @@ go()
 
 
 class Secrets(unittest.TestCase):
-    def test_what_a_client_prints_of_its_key_is_in_no_report(self):
+    def test_a_key_that_the_client_prints_is_in_no_report(self):
         done = check("--plain", *only("bad-request"), of=command(
             "if scenario: print(os.environ['OPENAI_API_KEY']); print(os.environ['OPENAI_API_KEY'], file=sys.stderr)\nelse: go()"))
         self.assertNotRegex(done.stdout + done.stderr + json.dumps(done.report), r"sk-[A-Za-z0-9_-]{10}")
@@ -523,7 +523,7 @@ go("retries-401")
                 raise AssertionError(f"exit code {done.returncode}\n{done.stderr}")
             return done, {kind: Path(path).read_text(encoding="utf-8") for kind, path in names.items()}
 
-    def test_json(self):
+    def test_the_json_report_is_complete(self):
         report = json.loads(self.files[1]["json"])
         self.assertEqual(set(report), {"version", "failed", "conclusion", "client", "command", "forms", "remarks", "cells",
                                        "stale", "counts"})
@@ -555,7 +555,7 @@ go("retries-401")
         for text in [*files.values(), done.stdout, done.stderr]:
             self.assertIsNone(re.search(r"sk-[A-Za-z0-9_-]{10}", text))
 
-    def test_junit(self):
+    def test_the_junit_report_has_a_case_per_scenario(self):
         tree = xml.etree.ElementTree.fromstring(self.files[1]["junit"])
         self.assertIn(tree.tag, ("testsuites", "testsuite"))
         cases = {case.get("name"): case for case in tree.iter("testcase")}
@@ -570,7 +570,7 @@ go("retries-401")
             self.assertEqual(tags[name][:1], ["failure"])
         self.assertIn("<script>alert(1)</script>", "".join(by_scenario["early-hints"].itertext()))
 
-    def test_html(self):
+    def test_the_html_report_is_one_file_that_escapes_texts(self):
         text = self.files[1]["html"]
         page = Page(text)
         self.assertEqual([one for one in page.references if not one.startswith(("#", "data:"))], [])
@@ -582,7 +582,7 @@ go("retries-401")
         self.assertNotIn("\x1b", text)
         self.assertNotIn("\x00", text)
 
-    def test_github(self):
+    def test_the_github_report_is_annotations(self):
         lines = [line for line in self.files[0].stdout.splitlines() if line]
         self.assertTrue(lines)
         errors = [line for line in lines if line.startswith("::error")]
@@ -605,7 +605,7 @@ go("retries-401")
         self.assertEqual([cell["kind"] for cell in json.loads(path.read_text())["cells"]], ["ok"])
         self.assertIn("early-hints", done.stdout, "text goes to stdout unless another goes there")
 
-    def test_the_text(self):
+    def test_the_text_report_is_a_table_of_results(self):
         done = check(*only("early-hints", "key-invalid", "done-missing"), of=client("retries-401"))
         lines = done.stdout.splitlines()
         self.assertEqual(done.row("early-hints")[1:5], ["plain", "ok", "streamed", "ok"], done.stdout)

@@ -361,7 +361,7 @@ class Descriptors(Flood):
             self.connect()
             self.connect(address=self.gateway.data)
         head = self.head("GET /control/v1")
-        eventually(self, lambda: (self.status_of(self.connect(head)) or (0,))[0] == 200, "nobody is served again")
+        eventually(self, lambda: (self.status_of(self.connect(head)) or (0,))[0] == 200, "clients are still refused")
 
     def test_a_gateway_rejects_thousands_of_silent_clients_quickly(self):
         limit = 256
@@ -380,7 +380,7 @@ class Descriptors(Flood):
         self.assertLess(time.monotonic() - began, 5)
         for client in self.clients[:10]:
             client.close()
-        eventually(self, lambda: self.status_of(self.connect(head.encode(), data))[0] == 200, "nobody is served again")
+        eventually(self, lambda: self.status_of(self.connect(head.encode(), data))[0] == 200, "clients are still refused")
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ class Refusals(Gate):
         same = self.bearer(Host="gateway.internal:9999", Origin="http://gateway.internal:9999")
         self.assertEqual(self.answer("GET", "/control/v1", same)[0], 200)
 
-    def test_paths_are_compared_completely_and_unnormalized(self):
+    def test_a_path_must_match_exactly_without_normalization(self):
         port = self.gateway.control.port
         inside = ["/control", "/control/", "/control/v1/", "/control/v1//stubs", "/control//v1/stubs",
                   "/control/v1/../v1/stubs", "/control/v1/./stubs", "/control/v1/%73tubs", "/control/%76%31",
@@ -166,7 +166,7 @@ class Refusals(Gate):
                 self.assertEqual(self.answer("GET", other + path, self.bearer())[:2], (421, "wrong_host"), other)
         self.assertEqual(self.answer("GET", "http:///control/v1", self.bearer())[0], 400)
 
-    def test_methods(self):
+    def test_other_methods_get_405_with_allow_but_only_after_the_token_check(self):
         for headers, status in (({}, 401), (self.bearer(), 405)):
             for method in ("OPTIONS", "HEAD", "TRACE", "PATCH", "get", "PROPFIND"):
                 got, _, received = self.answer(method, "/control/v1", headers)
@@ -179,7 +179,7 @@ class Refusals(Gate):
         preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "PUT"}
         self.assertEqual(self.answer("OPTIONS", "/control/v1/script", preflight)[:2], (403, "foreign_origin"))
 
-    def test_queries(self):
+    def test_invalid_and_repeated_query_parameters_are_refused(self):
         cases = [("?", 200), ("?scope=x", 404), ("?scop=x", 400), ("?scope=a&scope=a", 400), ("?scope=%zz", 400),
                  ("?scope=%ff", 400), ("?&", 200)]
         for query, status in cases:
@@ -401,7 +401,7 @@ class Masked(unittest.TestCase):
                 gateway.post(f"/asked/{asked['exchange']}", {"reply": f"You said {token}."})
                 asking.join()
                 # Waits, because the client has the response a moment before the exchange ends and a bundle exists.
-                eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange goes on")
+                eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange did not end")
                 for path in ("", "/journal", "/verify", "/review", "/stubs", "/journal/1", "/journal/1/curl", "/journal/2/curl",
                              "/journal/3/curl", "/journal/4", "/journal/4/bundle"):
                     answer = gateway.get(path)
@@ -479,7 +479,7 @@ class Endurance(Gate):
                            f"Authorization: Bearer {self.gateway.info['control_token']}\r\n\r\n".encode())
             client.close()
         began = time.monotonic()
-        eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "nobody finds a place")
+        eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "the limit of long polls is still reached")
         self.assertLess(time.monotonic() - began, 30)  # well before the polls end
 
     def test_stop_does_not_wait_for_long_polls(self):

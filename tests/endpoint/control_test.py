@@ -60,15 +60,15 @@ class Start(Api):
         info = json.loads(process.stdout)
         self.assertEqual((process.returncode, info["control_url"], info["control_token"]), (0, None, None))
 
-    def test_the_program_ends_with_its_stdin(self):
+    def test_the_program_stops_when_its_stdin_is_closed(self):
         with Program() as gateway:
-            gateway.process.stdin.write("what is written here is not read as anything\n")
+            gateway.process.stdin.write("the program ignores this text\n")
             gateway.process.stdin.flush()
             gateway.get("")
             gateway.process.stdin.close()
             self.assertEqual(gateway.end(), 0)
 
-    def test_the_info_file_belongs_to_the_owner_and_ends_with_the_program(self):
+    def test_only_the_owner_can_read_the_info_file_and_the_program_removes_it(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "info.json")
             with Program(None, "--info-file", path) as gateway:
@@ -129,7 +129,7 @@ assert chat() == 200
         with Program(None, "--control-host", "0.0.0.0") as gateway:
             self.assertEqual(gateway.info["control_url"], f"http://127.0.0.1:{gateway.control.port}")
             self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
-            # 0.0.0.0 is no valid Host, but a browser sends it if a page of another origin redirects it there.
+            # The gateway refuses the Host 0.0.0.0. A browser sends it if a page of another origin redirects to 0.0.0.0.
             bearer = {"Authorization": "Bearer " + gateway.info["control_token"]}
             for name, status in ("localhost", 200), ("[::1]", 200), ("0.0.0.0", 421), ("[::]", 421):
                 host = {"Host": f"{name}:{gateway.control.port}"}
@@ -169,7 +169,7 @@ class Document(Api):
                 for other in (path + "/", path + "/nothing/at/all"):
                     self.assertEqual(gateway.send("GET", other)[0], 404, other)
 
-    def test_the_program_has_the_described_routes(self):
+    def test_openapi_json_in_the_source_lists_the_documented_routes(self):
         path = pathlib.Path(__file__).parents[2] / "endpoint/control/openapi.json"
         described = {route.replace(" /", " /control/v1/").rstrip("/") for route in json.loads(path.read_bytes())["routes"]}
         documented = {f"{method.upper()} {path}" for path, item in control.document()["paths"].items()
@@ -177,7 +177,7 @@ class Document(Api):
         self.assertEqual(described, documented)
 
     @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
-    def test_tools_can_use_the_document(self):
+    def test_schemas_and_references_of_the_document_are_valid(self):
         document = control.document()
         self.assertEqual(document["openapi"][:4], "3.1.")
         for name, schema in document["components"]["schemas"].items():
@@ -207,7 +207,7 @@ class Document(Api):
             with self.assertRaises(AssertionError):
                 control.compare("GET", "/control/v1/listening", 200, answer)
 
-    def test_the_document_has_the_queries_of_the_program(self):
+    def test_errors_about_unknown_query_parameters_list_the_documented_ones(self):
         with Program() as gateway:
             for path, item in control.document()["paths"].items():
                 for method, operation in item.items():
@@ -266,7 +266,7 @@ class Stubs(Api):
             for value in ("", "x", "1x", "1.0", "+1", " 1", "99999999999999999999"):
                 self.assertEqual(gateway.send("GET", f"/control/v1/journal?limit={value.replace(' ', '%20')}")[0], 400, value)
 
-    def test_a_stub_that_answers_only_sometimes_hides_no_other(self):
+    def test_a_stub_that_does_not_always_answer_hides_no_other_stub(self):
         with Program({"stubs": [{"name": "last", "reply": "last"}]}) as gateway:
             for sometimes in ({"in_state": {"order": "started"}}, {"times": 1}, {"when": {"user_says": "x"}}):
                 with self.subTest(sometimes):
@@ -306,7 +306,7 @@ class Stubs(Api):
             self.assertEqual(names(behind=5), ("", 5))
             gateway.post("/stubs", {"reply": "all", "name": "z"})
             last = gateway.get("/stubs", limit=1, behind=5)["stubs"][0]
-            self.assertIsNotNone(last["hidden_by"], "what hides it is on another page")
+            self.assertIsNotNone(last["hidden_by"], "the stub that hides it is on another page")
             scope = gateway.post("/scopes", {"name": "one"})["id"]
             gateway.post("/stubs", {"reply": "mine", "name": "m"}, scope=scope)
             self.assertEqual(names(scope=scope, limit=3), ("m", 1))
@@ -321,7 +321,7 @@ class Stubs(Api):
             self.refused("no_such_stub", 404, gateway.delete, f"/stubs/{stub['id']}")
             self.refused("no_such_stub", 404, gateway.get, "/stubs/first")
 
-    def test_an_unknown_name_lists_the_existing_ones(self):
+    def test_the_error_for_an_unknown_scope_lists_the_existing_scopes(self):
         with Program() as gateway:
             error = self.refused("no_such_scope", 404, gateway.get, "/stubs", scope="key_7")
             self.assertEqual(error["message"], 'there is no scope "key_7"; there is none yet')
@@ -381,7 +381,7 @@ class Stubs(Api):
             self.refused("invalid_script", 400, gateway.post, "/stubs", "[]")
             self.refused("invalid_request", 400, gateway.post, "/stubs", {"stubs": [], "chaos": []})
 
-    def test_stubs_are_mounted_with_warnings_about_certain_mistakes(self):
+    def test_the_response_to_mounted_stubs_warns_about_their_mistakes(self):
         with Program(None, "--model", "fast") as gateway:
             def warned(stubs, **query):
                 answer = gateway.post("/stubs", stubs, **query)
@@ -406,7 +406,7 @@ class Stubs(Api):
             self.assertEqual(warned({"in_state": {"order": "paid"}, "reply": "a"}), [])
             self.assertEqual(warned({"reply": "a"}) + warned({"reply": "b"}), [])
 
-    def test_errors_name_the_problem_and_call_it_a_script_only_if_one_was_sent(self):
+    def test_errors_name_the_kind_of_object_that_cannot_be_mounted(self):
         headings = [
             ("post", "/stubs", {"reply": "a", "repply": "b"}, "a stub cannot be mounted\n1:16: /repply: unknown key"),
             ("post", "/stubs", [{"reply": 3}], "a stub cannot be mounted\n1:1: expected an object"),
@@ -488,7 +488,7 @@ class Scopes(Api):
             gateway.delete("/chaos")
             self.assertEqual(gateway.get("/chaos", scope=two["id"])["chaos"], [])
 
-    def test_a_path_names_only_objects_of_the_scope(self):
+    def test_with_a_scope_only_its_own_objects_can_be_read_or_changed(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
             shared = gateway.post("/stubs", {"reply": "shared"})["stubs"][0]["id"]
@@ -592,7 +592,7 @@ class Scopes(Api):
                         self.assertRegex(error["message"], r"^this route takes no \?scope=: .{20,}")
             self.assertGreater(refusing, 10)
 
-    def test_the_states_of_a_scope_are_listed_by_their_own_names(self):
+    def test_the_states_of_a_scope_are_listed_without_a_prefix(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes", {"name": name})["id"] for name in ("one", "two"))
             gateway.call("PUT", "/states/order", {"state": "paid"}, scope=one)
@@ -671,7 +671,7 @@ class Script(Api):
             self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]],
                              ["default key", "billing", "posted"])
 
-    def test_a_returning_key_of_a_document_has_its_current_secret(self):
+    def test_a_key_that_is_removed_and_added_again_has_its_newest_secret(self):
         def put(*keys, **query):
             return gateway.put("/script", {"mock_gateway": 1, "keys": list(keys)}, **query)
 
@@ -699,7 +699,7 @@ class Script(Api):
                 self.assertEqual(gateway.chat(key="sk-" + old)[0], 401)
             gateway.post("/keys", {"name": "posted", "secret": "sk-c"})
             write("c")
-            eventually(self, lambda: gateway.get("/script")["problems"], "the conflict was never told")
+            eventually(self, lambda: gateway.get("/script")["problems"], "the conflict was never reported")
             self.assertIn('belongs to key "key_4" ("posted")', gateway.get("/script")["problems"][0]["message"])
             self.assertEqual([gateway.chat(key="sk-" + key)[0] for key in ("a", "a-new", "c-new")], [200, 200, 401])
 
@@ -730,7 +730,7 @@ class Script(Api):
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
             self.assertEqual(gateway.put("/script", hidden)["warnings"], checked["problems"])
 
-    def test_files_that_change_keep_what_the_api_mounted(self):
+    def test_a_changed_file_keeps_stubs_and_failures_mounted_by_the_api(self):
         with Program({"stubs": [{"name": "file", "reply": "old"}]}) as gateway:
             mine = gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})["stubs"][0]
             gateway.post("/failures", {"failure": 503, "always": True, "for": {"model": "broken"}})
@@ -742,7 +742,7 @@ class Script(Api):
             self.assertEqual(gateway.get(f"/stubs/{mine['id']}")["calls"], 2)
             self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
 
-    def test_stubs_of_an_initially_empty_file_have_lower_priority_than_the_apis(self):
+    def test_stubs_added_to_a_file_later_have_lower_priority_than_stubs_of_the_api(self):
         with Program({"states": {"m": "1"}}) as gateway:
             gateway.put("/script", {"mock_gateway": 1})
             gateway.post("/stubs", {"when": {"user_says": "a"}, "reply": "posted"})
@@ -757,7 +757,7 @@ class Script(Api):
         with Program('{"mock_gateway": 1, "stubs": [\n' + stub + "]}") as gateway:
             self.assertEqual(gateway.ask(), "a")
             gateway.write_script('{"mock_gateway": 1,\n\n "stubs": [\n' + stub + "]}")
-            eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["line"] == 4, "the line stayed what it was")
+            eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["line"] == 4, "the line number did not change")
             shown = gateway.get("/stubs")["stubs"][0]
             self.assertEqual((shown["calls"], shown["title"]), (1, '"a" (script.json:4)'))
             self.assertEqual([problem["line"] for problem in gateway.get("/verify")["problems"]], [4])
@@ -765,14 +765,14 @@ class Script(Api):
     def test_a_broken_file_is_reported_until_it_is_correct(self):
         with Program({"stubs": [{"name": "file", "reply": "good"}]}) as gateway:
             gateway.write_script('{"mock_gateway": 1,\n "stubs": [{"reply": 1}]}')
-            eventually(self, lambda: gateway.get("/script")["problems"], "the problem was never told")
+            eventually(self, lambda: gateway.get("/script")["problems"], "the problem was never reported")
             state = gateway.get("")["script"]
             self.assertEqual([(problem["file"], problem["line"]) for problem in state["problems"]],
                              [(gateway.script, 2)])
             self.assertEqual(len(state["errors"]), 1)
             self.assertEqual(gateway.ask(), "good")
             gateway.write_script({"stubs": [{"reply": "right"}]})
-            eventually(self, lambda: not gateway.get("/script")["problems"], "the problem was told for ever")
+            eventually(self, lambda: not gateway.get("/script")["problems"], "the problem is still reported")
             self.assertEqual(len(gateway.get("")["script"]["errors"]), 1)
             self.assertEqual(gateway.ask(), "right")
 
@@ -854,18 +854,18 @@ class Failing(Api):
             eventually(self, lambda: gateway.request("GET", "/v1/other")[0] == 200, "the file was not read again")
             self.assertEqual(answer(), "api")
             gateway.put("/script", {"mock_gateway": 1, "operations": [said("put")]})
-            self.assertEqual(answer(), "put", "the newest comes first")
+            self.assertEqual(answer(), "put", "the newest operation has priority")
             gateway.post("/operations", said("newest"))
             self.assertEqual(answer(), "newest")
             self.assertEqual([one["path"] for one in gateway.get("/operations")["operations"]].count("/v1/shared"), 1)
             gateway.delete("/operations")
-            self.assertEqual(answer(), "changed", "the file's is there again")
+            self.assertEqual(answer(), "changed", "the operation of the file is served again")
             gateway.put("/script", {"mock_gateway": 1, "operations": [said("put")]})
             self.assertEqual(answer(), "put")
             gateway.put("/script", {"mock_gateway": 1})
             self.assertEqual(answer(), "changed")
             gateway.write_script({})
-            eventually(self, lambda: gateway.request("GET", "/v1/shared")[0] == 404, "the file's is still there")
+            eventually(self, lambda: gateway.request("GET", "/v1/shared")[0] == 404, "the removed operation is still served")
 
     def test_a_closed_port_is_opened_again(self):
         with Program() as gateway:
@@ -975,7 +975,7 @@ class Stop(Api):
                     began = seconds(gateway)
                     self.assertEqual(gateway.get("/journal", text=text)["exchanges"], [])
                     cost = seconds(gateway) - began
-                self.assertGreater(cost, 0.02, "too little to be seen")
+                self.assertGreater(cost, 0.02, "the search takes too little CPU time to measure")
                 clients = []
                 for _ in range(searches):
                     client = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
@@ -984,12 +984,12 @@ class Stop(Api):
                                    headers={"Authorization": "Bearer " + gateway.info["control_token"]})
                     clients.append(client)
                 began = seconds(gateway)
-                eventually(self, lambda: seconds(gateway) > began + cost / 4, "nothing is searched")
+                eventually(self, lambda: seconds(gateway) > began + cost / 4, "no search has started")
                 used = seconds(gateway)
                 end(gateway)
                 self.assertEqual(gateway.end(), 0)
-                # Finishing the searches would take more than seven times the CPU time of one search. A search may
-                # finish its current body, and many parallel threads take more CPU time than one thread.
+                # Finishing all searches would take more than seven times the CPU time of one search. The limit is
+                # half of that, because a search may finish its current body, and parallel threads cost CPU time.
                 self.assertLess(of_children() - before - used, cost * searches / 2, f"one search takes {cost:.2f} s")
 
 

@@ -181,7 +181,7 @@ class WhatItPrints(unittest.TestCase):
         without = b"HTTP/1.1 500 No\r\n\r\nHi\r\nX-Sum: 1\r\n"
         self.assertEqual(reply_of(imported_bytes(without))["raw_reply"]["body"], "Hi\r\nX-Sum: 1\r\n")
 
-    def test_a_length_has_at_most_nine_digits(self):
+    def test_a_content_length_that_is_not_one_to_nine_digits_is_ignored(self):
         for length, body in [("000000002", "Hi"), ("0000000002", "Hi there"), ("2x", "Hi there"),
                              ("", "Hi there")]:
             head = f"HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\nHi there".encode()
@@ -193,7 +193,7 @@ class WhatItPrints(unittest.TestCase):
             reply = reply_of(imported_bytes(f"HTTP/1.1 500 No\r\nContent-Encoding: {coding}\r\n\r\n".encode() + body))
             self.assertEqual((whole_body(reply["raw_reply"]), reply.get("headers")), (body, None), coding)
 
-    def test_many_notes_and_keys_are_counted(self):
+    def test_notes_beyond_twenty_and_masked_keys_are_counted(self):
         for count, told, more in [(20, 20, ""), (21, 20, " And 1 more note of this kind."),
                                   (23, 20, " And 3 more notes of this kind.")]:
             entries = [har_entry(method="PUT", url=f"http://x/v1/{number}") for number in range(count)]
@@ -431,7 +431,7 @@ class HarFiles(unittest.TestCase):
         operations = [(one["method"], one["path"]) for one in script.get("operations", [])]
         return {int(number): why for number, why in said}, operations
 
-    def test_which_requests_become_operations(self):
+    def test_only_get_and_post_requests_to_other_paths_become_operations(self):
         def get(url, answer="[1]", method="GET", headers=(("Content-Type", "Application/JSON; a=b"),)):
             return har_entry(answer, url=url, method=method, headers=headers)
 
@@ -465,7 +465,7 @@ class HarFiles(unittest.TestCase):
                                     get("http://x/embeddings", method="POST")))
         self.assertEqual(script["operations"][0]["path"], "/v1/embeddings")
 
-    def test_replies_that_are_not_in_the_file(self):
+    def test_a_note_says_why_a_reply_is_not_in_the_file(self):
         unknown = {"Content-Type": "application/json"}.items()
         cases = [(dict(status=0), "no answer came"), (dict(status=-1), "no answer came"),
                  (dict(status=1000), "no answer came"),
@@ -488,13 +488,13 @@ class HarFiles(unittest.TestCase):
         self.assertIn(b"none of the entries of this HAR file can be served: entry 1 (POST /v1/chat/completions) is "
                       b"skipped: no answer came\n", result.stderr)
 
-    def test_the_type_of_a_body_without_the_field_is_the_browsers(self):
+    def test_without_content_type_the_media_type_recorded_by_the_browser_is_used(self):
         for kind, headers, shown in [("text/html", (), "text/html"), ("x-unknown", (), ""), ("", (), ""),
                                      ("text/html", [("content-type", "text/css")], "text/css")]:
             entry = har_entry({"text": "Hi", "mimeType": kind}, headers=headers)
             self.assertEqual(reply_of(imported_bytes(har(entry)))["raw_reply"]["content_type"], shown)
 
-    def test_base64(self):
+    def test_bodies_in_base64_are_decoded(self):
         def body(text):
             return imported_bytes(har(har_entry({"text": text, "encoding": "BASE64"})))
 
@@ -577,7 +577,7 @@ class HarFiles(unittest.TestCase):
 
 
 class WhatCurlSays(unittest.TestCase):
-    def test_the_end_of_a_connection(self):
+    def test_messages_of_curl_tell_how_the_connection_ended(self):
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         data = b'data: {"choices":[]}\n\n'
         reset, closed = "reset_connection", "close_connection"

@@ -37,24 +37,24 @@ class ExitCodes(unittest.TestCase):
         self.assert_code(3, command=python("sys.exit(3)"))
         self.assert_code(3, command=python("request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY']); sys.exit(3)"))
 
-    def test_128_and_the_signal_that_ended_the_command(self):
+    def test_the_exit_code_is_128_plus_the_signal_that_ended_the_command(self):
         for number in signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT, signal.SIGPIPE:
             said = self.assert_code(128 + number, command=["sh", "-c", f"kill -{int(number)} $$"])
             self.assertIn(f"sh was ended by signal {int(number)} (", said)
 
-    def test_2_when_the_command_cannot_start(self):
+    def test_the_exit_code_is_2_if_the_command_cannot_start(self):
         with tempfile.TemporaryDirectory() as folder:
             for command, why in [("no-such-command", "No such file or directory"), (folder, "Permission denied"),
                                  (os.path.join(folder, "none"), "No such file or directory")]:
                 said = self.assert_code(2, command=[command])
                 self.assertEqual(said, f"mock-gateway: cannot start {command}: {why}\n")
 
-    def test_1_when_the_command_succeeds_and_there_is_a_finding(self):
+    def test_the_exit_code_is_1_if_the_command_succeeds_and_there_is_a_finding(self):
         said = self.assert_code(1, command=python("request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"))
         self.assertIn("key_in_query", said)
         self.assertRegex(said, r"\nmock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
 
-    def test_1_when_the_gateway_was_never_reached(self):
+    def test_the_exit_code_is_1_if_no_request_reached_the_gateway(self):
         said = self.assert_code(1, command=["true"])
         self.assertIn("judged 0 requests: no client reached the gateway", said)
         for fail_on in "error", "warning", "unmatched":
@@ -88,7 +88,7 @@ class ExitCodes(unittest.TestCase):
         ("s = socket.create_connection((address.hostname, address.port)); s.sendall(b'GET\\r\\n\\r\\n'); s.recv(1)",
          "400 malformed_request")]
 
-    def test_1_when_all_requests_were_refused(self):
+    def test_the_exit_code_is_1_if_all_requests_were_refused(self):
         for code, error in self.REFUSED:
             with self.subTest(code):
                 said = self.assert_code(1, command=python(code))
@@ -137,7 +137,7 @@ control("DELETE", "/keys/" + key["id"])
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
 
-    def test_1_when_the_command_starts_its_own_gateways(self):
+    def test_the_exit_code_is_1_if_the_command_starts_its_own_gateways(self):
         code = f"""
 import subprocess
 for each in range(2):
@@ -155,7 +155,7 @@ for each in range(2):
         self.assert_code(0, "--scenario", "garbage-on-accept", command=python(
             "s = socket.create_connection((address.hostname, address.port)); sys.exit(0 if s.recv(1) else 9)"))
 
-    def test_the_effect_of_fail_on(self):
+    def test_fail_on_decides_which_findings_count(self):
         warned = python("chat(stop='x')")  # stop_as_string, a warning
         wrong = python("chat(); chat(temperature='hot')")  # request_refused, an error
         for fail_on, of_warning, of_error in [("error", 0, 1), ("warning", 1, 1), ("unmatched", 0, 0), ("never", 0, 0)]:
@@ -193,7 +193,7 @@ for status in 429, 200:
                     self.assertEqual([each.tag for each in case], [element])
                     self.assertRegex(case[0].text, told)
 
-    def test_2_for_a_command_line_that_cannot_be_used(self):
+    def test_the_exit_code_is_2_for_an_invalid_command_line(self):
         for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),
                             (["run", "true"], "put CMD after --"), (["run", "--unknown", "--", "true"], "--unknown"),
                             (["--port", "0", "run", "--", "true"], "--port is before run"),
@@ -231,7 +231,7 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_addresses_and_key(self):
+    def test_the_command_gets_addresses_and_key_in_its_environment(self):
         environment, info, mode, parent = self.environment("--key", "sk-mine", OPENAI_API_KEY="sk-real", OTHER="kept")
         self.assertRegex(environment["OPENAI_BASE_URL"], r"\Ahttp://127\.0\.0\.1:\d+/v1\Z")
         self.assertEqual(environment["OPENAI_API_BASE"], environment["OPENAI_BASE_URL"])
@@ -245,10 +245,10 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertEqual(info["pid"], parent)
         self.assertRegex(info["instance"], r"\A[0-9a-f]{32}\Z")
         self.assertIn(info["version"], execute("--version").stdout)
-        self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "it goes with the program")
+        self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "the program did not remove the file")
         self.assertNotEqual(info["instance"], self.environment()[1]["instance"])
 
-    def test_temporary_files_are_in_the_folder_for_them(self):
+    def test_temporary_files_are_in_the_folder_that_tmpdir_names(self):
         with tempfile.TemporaryDirectory() as folder:
             for given, used in (folder, folder), ("", "/tmp"):
                 environment = self.environment(TMPDIR=given)[0]
@@ -276,7 +276,7 @@ class WhatTheCommandGets(unittest.TestCase):
         for host, shown in ("127.0.0.2", "127.0.0.1,localhost,127.0.0.2"), ("0.0.0.0", "127.0.0.1,localhost"):
             self.assertEqual(self.environment("--host", host)[0]["NO_PROXY"], shown)
 
-    def test_the_default_key_is_valid_in_addition_to_others(self):
+    def test_the_default_key_is_valid_in_addition_to_keys_of_flags(self):
         done = run("--key", "sk-off=disabled", command=python("print(chat())"))
         self.assertEqual((done.returncode, done.stdout), (0, "200\n"), done.stderr)
 
@@ -531,7 +531,7 @@ class OnATerminal(unittest.TestCase):
         self.assertEqual(code, 5, screen)
         self.assertIn("failed: ", screen, "and the program has it back")
 
-    def test_colours_unless_no_color_is_set(self):
+    def test_a_terminal_shows_colours_unless_no_color_is_set(self):
         self.assertIn("\x1b[32mpassed: ", self.play("", b"")[1])
         for forbidden in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
             self.assertNotIn("\x1b", self.play("", b"", **forbidden)[1])

@@ -189,7 +189,7 @@ class WhatItPrints(unittest.TestCase):
                     self.assertEqual(file.read(), f"{endpoint.port}\n")
                 self.assertEqual(os.listdir(folder), ["port"])
 
-    def test_the_port_file_belongs_to_its_owner_and_ends_with_the_program(self):
+    def test_only_the_owner_can_read_the_port_file_and_the_program_removes_it(self):
         for how in signal.SIGTERM, signal.SIGINT:
             with self.subTest(how), tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "port")
@@ -695,7 +695,7 @@ class WhatItLogs(unittest.TestCase):
                          ["scenario closed-when-reused never struck, in 1 request; it needs a reused connection"])
         self.assertEqual(end_of("server-error-then-answer", {}), [])
         self.assertEqual(end_of("reset-on-accept"), ["scenario reset-on-accept never struck, in 0 requests"])
-        self.assertEqual(end_of("connection-refused"), [], "nobody can know")
+        self.assertEqual(end_of("connection-refused"), [], "the gateway cannot notice a refused connection")
 
 
 class HowItEnds(unittest.TestCase):
@@ -736,11 +736,11 @@ class HowItEnds(unittest.TestCase):
             self.assertIn(naming, result.stderr)
             return result.stderr
 
-    def test_a_taken_port(self):
+    def test_a_taken_port_is_an_error(self):
         with Endpoint() as endpoint:
             self.assert_refused("--port", str(endpoint.port), naming=str(endpoint.port))
 
-    def test_invalid_flags(self):
+    def test_an_invalid_flag_is_an_error(self):
         for flags in [
                 ["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--port"],
                 ["--model", ""], ["--model", "=owner"], ["--model", "id="],
@@ -759,12 +759,12 @@ class HowItEnds(unittest.TestCase):
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
 
-    def test_an_unknown_scenario(self):
+    def test_an_unknown_scenario_is_an_error(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",
                                       naming='--scenario: there is no scenario "usage-chunk-without-choice"')
         self.assertIn("did you mean usage-chunk-without-choices?", problem)
 
-    def test_invalid_names(self):
+    def test_an_invalid_name_is_an_error(self):
         self.assert_refused("--port", "0", "--model", "twice", "--model", "twice", naming="twice")
         self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
         self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")

@@ -123,7 +123,7 @@ class Stacks(unittest.TestCase):
         for name, (text, _) in BODIES.items():
             with self.subTest(name):
                 code = self.code_of(gateway, text)
-                # If a descriptor has become free, this uses it up and tries again.
+                # If a descriptor has become free, it is used up and the request is sent again.
                 while code != "connection_limit":
                     self.assertLess(len(users), 200, code)
                     users.append(socket.create_connection(address, program.TIMEOUT))

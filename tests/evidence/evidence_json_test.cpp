@@ -643,7 +643,7 @@ bool is_listed(Decision::Kind kind) {
   return false;
 }
 
-/// Returns the number of words of all kinds, or 0 if a kind has no word or two kinds have the same word.
+/// Returns the number of kinds if each has its own word, otherwise 0.
 template <class Kind>
 std::size_t count_words() {
   std::set<std::string> words;

@@ -63,7 +63,7 @@ TEST_CASE("a connection fault that is given back strikes the next connection unl
     faults.give_back(std::move(*of_script));
     CHECK(faults.take_on_accept().has_value() == (gone == 2));
   }
-  // Giving a fault back adds one connection to those it has left.
+  // give_back() increases the number of connections that the fault will still strike by one.
   faults.add(reset_on_accept(), 2, {});
   auto taken = faults.take_on_accept();
   REQUIRE(taken);

@@ -52,8 +52,8 @@ struct Shell {
   std::string output;
 };
 
-/// Runs a command in a POSIX shell without a proxy, with the key in the variable that as_curl() names. Writes the
-/// command to a file first, because Linux limits an argument of a program to 128 KiB.
+/// Runs a command of as_curl() in a POSIX shell without a proxy, with `key` in OPENAI_API_KEY. Writes the command to a
+/// file first, because Linux limits an argument of a program to 128 KiB.
 inline Shell run(const std::string& command, const std::string& key) {
   std::string path = (std::filesystem::temp_directory_path() / "mock_gateway_journal_test_XXXXXX").string();
   const int file = mkstemp(path.data());
@@ -124,7 +124,7 @@ TEST_CASE("reading the chat request of an exchange that has none is an error") {
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "answered with 400"));
 }
 
-TEST_CASE("a chunked request is recorded with chunk framing, its body also without") {
+TEST_CASE("raw() of a chunked request has the chunk framing, body() has not") {
   const Gateway gateway;
   const std::string body = chat_body("chunked").dump();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
@@ -357,10 +357,10 @@ TEST_CASE("a request's recorded arrival is when the system received it, even if 
   const std::string request = Http(gateway).format_chat();
   RawConnection connection(gateway);
   TimePoint before{};
-  TimePoint let_go{};
+  TimePoint unblocked{};
   TimePoint received{};
   // Repeats the measurement, because the system may be late in stamping or delivering bytes.
-  const bool before_it_was_read = eventually([&] {
+  const bool received_before_read = eventually([&] {
     busy = may_go_on = false;
     connection.send(request);
     connection.receive_response();
@@ -368,15 +368,15 @@ TEST_CASE("a request's recorded arrival is when the system received it, even if 
     before = clock.now();
     connection.send(request);
     eventually([&] { return clock.now() - before >= 20ms; });
-    let_go = clock.now();
+    unblocked = clock.now();
     busy = false;
     may_go_on = true;
     REQUIRE(connection.receive_response().status == 200);
     received = gateway.journal().last().received();
     REQUIRE(eventually([&] { return busy.load(); }));
-    return let_go - received >= 10ms;
+    return unblocked - received >= 10ms;
   });
-  CHECK(before_it_was_read);
+  CHECK(received_before_read);
   CHECK(received >= before);
 }
 #endif
@@ -396,7 +396,7 @@ TEST_CASE("the recorded arrival of a pipelined request is when the previous repl
   CHECK(exchanges[1].first_byte().value() - exchanges[1].received() >= 30ms);
 }
 
-TEST_CASE("the recorded arrival of a slowly read or cut request is when reading ends") {
+TEST_CASE("a request that is read slowly or is cut off is recorded as received when reading ends") {
   const RealClock clock;
   Gateway gateway{Options{}.clock(clock).read_timeout(50ms)};
   const std::string request = Http(gateway).format_chat();
@@ -640,7 +640,7 @@ TEST_CASE("exchanges and the journal outlive their gateway") {
 
 TEST_CASE("the curl command of an exchange repeats the request") {
   if (run("curl --version", "").status != 0) {
-    MESSAGE("curl is not installed: left out");
+    MESSAGE("curl is not installed: test skipped");
     return;
   }
   Gateway gateway;

@@ -1,4 +1,4 @@
-// Replies in the journal, which an option makes it keep: the sent bytes, their times, and how the reply ended.
+// Replies that the journal keeps with Options::keep_answers: the sent bytes, their times, and how the reply ended.
 
 #include <chrono>
 #include <optional>

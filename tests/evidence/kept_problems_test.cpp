@@ -1,5 +1,5 @@
-// The limit of problems that the gateway keeps. verify() reports the number and kind of the others to the test whose
-// key or header their requests have.
+// The limit of problems that the gateway keeps. verify() reports the number and kind of further problems to the test
+// with the key or header of their requests.
 
 #include <string>
 #include <vector>
@@ -33,23 +33,23 @@ TEST_CASE("problems over the limit are counted for the tests with their key or h
     const Http its = client.with_header("X-Test", test).with_header("x-test", test);
     for (int i = 0; i < times; ++i) its.chat("b");
   };
-  const auto told = [&gateway](const RequestScope& scope) {
+  const auto counts = [&gateway](const RequestScope& scope) {
     const Verification verification = gateway.verify(scope);
     return std::to_string(verification.problems().size()) + " " +
            (verification ? "" : verification.problems().back().text.substr(0, 14));
   };
   ask(http, 103, "noisy");
   ask(http, 2, "late");
-  CHECK(told(with_header("x-test", "noisy")) == "101 and 3 more pro");
-  CHECK(told(with_header("X-TEST", "late")) == "1 and 2 more pro");
-  CHECK(told(with_header("x-test", "LATE")) == "0 ");
-  CHECK(told(with_header("x-test", "none")) == "0 ");
-  CHECK(told(key.id) == "0 ");
-  CHECK(told({}) == "101 and 5 more pro");
+  CHECK(counts(with_header("x-test", "noisy")) == "101 and 3 more pro");
+  CHECK(counts(with_header("X-TEST", "late")) == "1 and 2 more pro");
+  CHECK(counts(with_header("x-test", "LATE")) == "0 ");
+  CHECK(counts(with_header("x-test", "none")) == "0 ");
+  CHECK(counts(key.id) == "0 ");
+  CHECK(counts({}) == "101 and 5 more pro");
   ask(http.with_key(key.secret), 101, "late");
-  CHECK(told(with_header("x-test", "late")) == "101 and 3 more pro");
-  CHECK(told("other") == "101 and 1 more pro");
-  CHECK(told({}) == "201 and 6 more pro");
+  CHECK(counts(with_header("x-test", "late")) == "101 and 3 more pro");
+  CHECK(counts("other") == "101 and 1 more pro");
+  CHECK(counts({}) == "201 and 6 more pro");
 }
 
 TEST_CASE("each kind of problem has its own limit and its own count") {

@@ -78,8 +78,8 @@ struct Pair {
   const char* what;
   Fields first;
   Fields second;
-  /// The expected findings if the second request comes before the end of Retry-After (`early`), within a second after a
-  /// 401 (`final`), or after that second (`later`).
+  /// The expected findings. `early`: the second request comes before the end of Retry-After. `final`: it comes within a
+  /// second after a 401. `later`: it comes after that second.
   const char* early;
   const char* final;
   const char* later;
@@ -397,7 +397,7 @@ TEST_CASE("parallel calls are not too early, nor are other calls of the same bur
   CHECK(codes(wire.gateway.review()) == "asked_again_early");
 }
 
-TEST_CASE("a call in parallel to a stream of the same question is not a single call") {
+TEST_CASE("a call during a stream of an equal request counts as parallel, not as too early") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   wire.gateway.chat().times(1).reply(text("a b").every(1h));

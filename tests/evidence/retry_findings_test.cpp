@@ -1,5 +1,5 @@
-// Findings for clients that ignore a time in a body, retry after a daily quota is used up, repeat a request before its
-// reply, or follow a redirect with their key.
+// Findings for clients that ignore the delay named in a body, retry when the daily quota is used up, repeat a request
+// before its reply, or follow a redirect with their key.
 
 #include <doctest/doctest.h>
 

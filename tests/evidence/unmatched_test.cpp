@@ -248,7 +248,7 @@ TEST_CASE("unmatched requests are counted for each test, and only if they are pr
   }
 }
 
-TEST_CASE("a stub with unmet conditions is not reported as skipped because of a stub with nothing more") {
+TEST_CASE("a stub with unmet conditions is not reported as hidden by a stub with then_nothing_more()") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("fits").reply("x");
   gateway.chat().named("differs").when(user_says("bye")).reply("x");
@@ -266,7 +266,7 @@ TEST_CASE("a stub with unmet conditions is not reported as skipped because of a 
   CHECK(line_of("refuses").find("older") == std::string::npos);
 }
 
-TEST_CASE("matching stubs after a stub with nothing more are reported with why they were not tried") {
+TEST_CASE("a report says why stubs after an exhausted then_nothing_more() stub were not tried") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("older").reply("x");
   gateway.chat().named("refuses").reply("x", then_nothing_more());

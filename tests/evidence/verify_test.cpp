@@ -503,7 +503,7 @@ TEST_CASE("contradicting options throw at once") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("the reason why a stub was not called is the one when the request came") {
+TEST_CASE("an uncalled stub is explained by what kept it from answering when the request came") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http(gateway);
   const Stub general = gateway.chat().reply("general");

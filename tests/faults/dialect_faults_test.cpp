@@ -59,7 +59,7 @@ TEST_CASE("an error event after the last event is a separate event") {
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"error\":\"it broke\"}\n");
 }
 
-TEST_CASE("an error event follows directly after raw bytes of the test") {
+TEST_CASE("an error event follows the last scripted chunk directly, even an unfinished one") {
   const std::pair<StreamChunk, std::string> rows[] = {{raw_bytes("data: mine\n\n"), "data: mine\n\n"},
                                                       {raw_bytes("data: mi"), "data: mi"},
                                                       {event("id: 7"), "id: 7\n\n"},

@@ -235,8 +235,8 @@ TEST_CASE("a client that sends its body after an early reply still reads the rep
     connection.send(head_of(request));
     REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(run) + 1, patience));
     REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::completed);
-    // If the gateway had closed the connection, it would answer the first part of the body with RST, and sending the
-    // second part would fail.
+    // A closed connection would answer the first part of the body with RST. Then sending the second part would fail.
+    // So this shows that the gateway still reads.
     const std::string body = body_of(request);
     CHECK(connection.send(body.substr(0, body.size() / 2)));
     CHECK(connection.send(body.substr(body.size() / 2)));

@@ -280,8 +280,8 @@ TEST_CASE("the client gets exactly the bytes before the boundary, then the effec
     CHECK(client.received.bytes == expected);
     CHECK(client.received.end == end);
   }
-  // There are 4 effects before the head, 7 at each of 3 places between events, 5 inside each of three events and in the
-  // "ü", and 4 at the end.
+  // There are 4 effects before the head and 4 at the end. There are 7 at each of 3 places between events, and 5 at each
+  // of 4 places inside events: in three events and in the "ü".
   CHECK(steps == 4 + 3 * 7 + 4 * 5 + 4);
   CHECK(gateway.verify());
 }

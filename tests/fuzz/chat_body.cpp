@@ -21,13 +21,13 @@ using test_support::RawConnection;
 using test_support::Response;
 
 constexpr auto patience = 20000ms;
-constexpr double seconds = 3;
+constexpr double parse_limit_seconds = 3;
 constexpr std::int64_t max_n = 8;
 
 /// A gateway with one profile and its extensions, and one open connection to it.
-class Line {
+class ConnectedGateway {
  public:
-  Line(Profile profile, Acceptance acceptance)
+  ConnectedGateway(Profile profile, Acceptance acceptance)
       : acceptance_(acceptance),
         limits_{max_n, profile},
         gateway_(Options{}
@@ -40,13 +40,13 @@ class Line {
 
   /// Returns whether the parser accepts the body. If not, checks that the parser gives a reason.
   bool accepts(std::string_view body) const {
-    const TimeLimit limit(seconds, "reading a body");
+    const TimeLimit limit(parse_limit_seconds, "reading a body");
     try {
       detail::parse_chat_request(body, acceptance_, limits_);
       return true;
     } catch (const detail::RequestError& error) {
       const Failure& failure = error.failure;
-      require(failure.status() == 400, "a body is refused with " + std::to_string(failure.status()));
+      require(failure.status() == 400, "a body is refused with status " + std::to_string(failure.status()));
       require(detail::text::is_valid_utf8(failure.message()), "a reason is not UTF-8: " + failure.message());
       require(detail::text::is_valid_utf8(failure.param()), "a path is not UTF-8: " + failure.param());
       return false;
@@ -54,7 +54,7 @@ class Line {
   }
   Response post(std::string_view body) {
     require(connection_.send(http_.format("POST", test_support::chat_path, std::string(body)), patience),
-            "the connection is gone");
+            "the gateway closed the connection");
     return connection_.receive_response(patience);
   }
 
@@ -71,23 +71,24 @@ class Target {
   void attack(std::string_view input) {
     std::size_t chosen = 0;
     if (!input.empty() && input.front() >= '0' && input.front() <= '9') {
-      chosen = static_cast<std::size_t>(input.front() - '0') % lines_.size();
+      chosen = static_cast<std::size_t>(input.front() - '0') % gateways_.size();
       input.remove_prefix(1);
     }
-    Line& line = lines_[chosen];
-    const bool valid = line.accepts(input);
-    const Response response = line.post(input);
+    ConnectedGateway& gateway = gateways_[chosen];
+    const bool valid = gateway.accepts(input);
+    const Response response = gateway.post(input);
     require_answer(response, false);
     // A valid request may get an error too, for example for an unknown model or an impossible schema.
-    if (!valid) require(response.status == 400, "what is no request is answered " + response.raw);
-    if (response.status == 200) require(valid, "what is no request is answered");
+    if (!valid) require(response.status == 400, "an invalid request got the answer " + response.raw);
+    if (response.status == 200) require(valid, "an invalid request got status 200");
   }
 
  private:
-  std::array<Line, 5> lines_{Line{Profile::documented, Acceptance{}}, Line{Profile::openai, Acceptance{}},
-                             Line{Profile::dashscope, Acceptance::strict()},
-                             Line{Profile::deepseek, Acceptance::lenient()},
-                             Line{Profile::documented, Acceptance::lenient()}};
+  std::array<ConnectedGateway, 5> gateways_{ConnectedGateway{Profile::documented, Acceptance{}},
+                                            ConnectedGateway{Profile::openai, Acceptance{}},
+                                            ConnectedGateway{Profile::dashscope, Acceptance::strict()},
+                                            ConnectedGateway{Profile::deepseek, Acceptance::lenient()},
+                                            ConnectedGateway{Profile::documented, Acceptance::lenient()}};
 };
 
 }  // namespace fuzz

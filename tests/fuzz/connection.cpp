@@ -1,5 +1,5 @@
-// Fuzzes the bytes on a connection. For any bytes, the gateway must answer in HTTP or close the connection, record its
-// response, hide its key, and keep serving others.
+// Fuzzes the bytes on a connection. For any bytes, the gateway must answer in HTTP or close the connection. It must
+// record its response, hide its key, and keep serving other clients.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ class Target {
     connection.send(bytes, patience);
     connection.shutdown_write();
     RawConnection::Received received = connection.receive_all(patience);
-    require(received.end != End::open, "the gateway neither answers nor hangs up: " + received.bytes);
+    require(received.end != End::open, "the gateway neither answers nor closes the connection: " + received.bytes);
     require_no_secret(received.bytes, "an answer");
     require_answers(received.bytes);
     if (++attacks_ % 16 == 0) require_service();
@@ -41,7 +41,7 @@ class Target {
       for (const std::string& text : {exchange.raw(), exchange.as_curl(), exchange.summary(), as_json(exchange).dump()})
         require_no_secret(text, "the journal");
     }
-    require(bytes.empty(), "bytes that answer nothing: " + bytes);
+    require(bytes.empty(), "bytes without a request: " + bytes);
   }
 
   static Response next(std::string& bytes, bool to_head) {
@@ -57,9 +57,9 @@ class Target {
 
   /// Checks that a client with an older connection is still served.
   void require_service() {
-    require(bystander_.send(known_, patience), "another client's connection is gone");
+    require(bystander_.send(known_, patience), "the gateway closed another client's connection");
     const Response response = bystander_.receive_response(patience);
-    require(response.complete && response.status == 200, "another client gets " + response.raw);
+    require(response.complete && response.status == 200, "another client got " + response.raw);
     std::ostringstream verdicts;
     verdicts << gateway_.verify() << gateway_.review();
     require_no_secret(verdicts.str(), "a verdict");

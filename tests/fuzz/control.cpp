@@ -58,11 +58,11 @@ class Program {
 };
 
 void require_documented(const Response& response, bool to_head) {
-  require(response.complete, "no whole answer: " + response.raw);
+  require(response.complete, "an incomplete response: " + response.raw);
   require(response.status != 500, "an internal error: " + response.raw);
   require_no_secret(response.raw, "an answer");
   // Searches only the head, because a body may quote a path with this text.
-  require(response.head.find("Access-Control") == std::string::npos, "an answer lets others read it: " + response.raw);
+  require(response.head.find("Access-Control") == std::string::npos, "other origins may read this: " + response.raw);
   if (response.status < 400 || to_head) return;
   const Json error = Json::parse(response.body, nullptr, false);
   require(error.is_object() && error.size() == 3 && error.contains("code") && error["code"].is_string() &&
@@ -94,7 +94,7 @@ void attack(std::string_view input) {
   const Response outside = program->send(line, body, false);
   require_documented(outside, to_head);
   if (line.compare(space + 1, 8, "/control") == 0)
-    require(outside.status >= 400, "without the token there is an answer: " + outside.raw);
+    require(outside.status >= 400, "a request without the token was answered: " + outside.raw);
 }
 
 }  // namespace fuzz

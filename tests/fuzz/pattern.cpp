@@ -40,8 +40,8 @@ void require_a_text_that_matches(const schema::Pattern& pattern) {
     detail::Random random(3);
     const std::optional<std::string> made = schema::text_of(pattern, 3, 40, 4, random, budget);
     if (!made) return;
-    require(detail::text::code_points(*made) <= 40, "a text that is too long was made: " + *made);
-    require(search(pattern, *made).value_or(true), "a text was made that does not match: " + *made);
+    require(detail::text::code_points(*made) <= 40, "a generated text is too long: " + *made);
+    require(search(pattern, *made).value_or(true), "a generated text does not match: " + *made);
   } catch (const schema::Unsupported&) {
   }
 }
@@ -83,7 +83,7 @@ void attack(std::string_view input) {
   const std::optional<bool> occurs = search(*pattern, subject);
   {
     const TimeLimit limit(seconds, "matches_regex");
-    if (occurs) require(matcher->matches(subject) == *occurs, "matches_regex says something else than a schema");
+    if (occurs) require(matcher->matches(subject) == *occurs, "matches_regex and a schema have different results");
     matcher->explain(subject);
   }
   require_a_text_that_matches(*pattern);
@@ -91,7 +91,7 @@ void attack(std::string_view input) {
     try {
       const std::regex standard(source, std::regex::ECMAScript);
       require(std::regex_search(subject.begin(), subject.end(), standard) == *occurs,
-              "std::regex says something else: " + source);
+              "std::regex has another result: " + source);
     } catch (const std::regex_error&) {
       // std::regex supports fewer patterns and gives up earlier.
     }

@@ -58,7 +58,7 @@ class Watchdog {
     std::unique_lock<std::mutex> lock(mutex_);
     std::size_t seen = steps_;
     while (!changed_.wait_for(lock, time_of_a_step, [&] { return over_; })) {
-      if (steps_ == seen) found("nothing was done for a minute");
+      if (steps_ == seen) found("no client made progress for a minute");
       seen = steps_;
     }
   }

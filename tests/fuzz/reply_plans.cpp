@@ -2,7 +2,7 @@
 //
 //   reply_plans SEED
 //
-// Each line of stdin is the number of a plan and "whole" or "broken". "broken" adds the fault of the plan. The program
+// Each line of stdin has a plan's number and the word "whole" or "broken". "broken" adds the plan's fault. The program
 // answers with a line of JSON: the address, the request, and the expected reply. The same seed and number give the same
 // plan.
 
@@ -26,15 +26,15 @@ void serve(std::uint64_t seed) {
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::uint64_t number = 0;
-    std::string how;
-    words >> number >> how;
-    const Plan plan(detail::fingerprint(std::to_string(seed) + "/" + std::to_string(number)), how == "broken");
+    std::string variant;
+    words >> number >> variant;
+    const Plan plan(detail::fingerprint(std::to_string(seed) + "/" + std::to_string(number)), variant == "broken");
     gateway.reset();
     gateway.chat().reply(plan.reply());
-    Json told = plan.told();
-    told["port"] = gateway.port();
-    told["key"] = gateway.api_key();
-    std::cout << told.dump() << std::endl;
+    Json description = plan.told();
+    description["port"] = gateway.port();
+    description["key"] = gateway.api_key();
+    std::cout << description.dump() << std::endl;
   }
 }
 

@@ -36,7 +36,7 @@ def require(holds, otherwise):
 class Answer:
     """A response: the bytes on a connection, h11's events, and how the connection ended."""
 
-    def __init__(self, told):
+    def __init__(self, plan):
         self.status = None
         self.headers = []
         self.body = b""
@@ -44,18 +44,18 @@ class Answer:
         self.violation = None  # reported by h11, including at the end of the connection
         self.raw = b""
         self.end = "open"
-        request = dict(told["request"])
+        request = dict(plan["request"])
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
         content = json.dumps(request).encode()
-        fields = [("Host", "127.0.0.1"), ("Authorization", "Bearer " + told["key"])]
+        fields = [("Host", "127.0.0.1"), ("Authorization", "Bearer " + plan["key"])]
         fields += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
-        if told["close"]:
+        if plan["close"]:
             fields.append(("Connection", "close"))
         sent = parser.send(h11.Request(method="POST", target="/v1/chat/completions", headers=fields))
         sent += parser.send(h11.Data(data=content)) + parser.send(h11.EndOfMessage())
-        with socket.create_connection(("127.0.0.1", told["port"]), timeout=PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", plan["port"]), timeout=PATIENCE) as connection:
             connection.sendall(sent)
-            self.receive(connection, parser, told["close"])
+            self.receive(connection, parser, plan["close"])
 
     def receive(self, connection, parser, until_closed):
         while self.end == "open":
@@ -166,9 +166,9 @@ def plain(body):
     return messages
 
 
-def check_completion(messages, told):
-    require(len(messages) == len(told["choices"]), "%d choices" % len(messages))
-    for message, choice in zip(messages, told["choices"]):
+def check_completion(messages, plan):
+    require(len(messages) == len(plan["choices"]), "%d choices" % len(messages))
+    for message, choice in zip(messages, plan["choices"]):
         said = (message.get("content") or "") + (message.get("refusal") or "")
         require(said == choice["text"] + choice["refusal"], "the text is %r" % said)
         thought = message.get("reasoning_content") or ""
@@ -179,47 +179,47 @@ def check_completion(messages, told):
         require(message["finish_reason"] == wanted, "finish_reason is %r" % message["finish_reason"])
 
 
-def is_streamed(told):
-    return told["kind"] == "chunks" or (told["kind"] == "completion" and told["request"].get("stream", False))
+def is_streamed(plan):
+    return plan["kind"] == "chunks" or (plan["kind"] == "completion" and plan["request"].get("stream", False))
 
 
-def stream_data(body, told):
+def stream_data(body, plan):
     """Returns the data of the events. Checks and removes [DONE] and whatever the dialect sends after it."""
-    dialect = told["dialect"]
+    dialect = plan["dialect"]
     events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # the JSON may have several lines
     tail = ([b"[DONE]"] if dialect["done"] else []) + ([dialect["after_done"].encode()] if dialect["after_done"] else [])
     require(events[len(events) - len(tail) :] == tail, "the stream ends in %r" % events[-2:])
     return events[: len(events) - len(tail)]
 
 
-def check_content(answer, told):
+def check_content(answer, plan):
     """Checks that a complete reply has the scripted content."""
     require(answer.violation is None, "h11: %s" % answer.violation)
     require(answer.complete, "the reply is not whole")
     require(answer.trailing == b"", "after the reply came %r" % answer.trailing)
-    require(not told["close"] or answer.end == "fin", "the connection ended with %s" % answer.end)
-    require(answer.status == told["status"], "the status is %s" % answer.status)
-    for name, value in told["headers"]:
+    require(not plan["close"] or answer.end == "fin", "the connection ended with %s" % answer.end)
+    require(answer.status == plan["status"], "the status is %s" % answer.status)
+    for name, value in plan["headers"]:
         require(answer.header(name) == value.encode(), "%s is %r" % (name, answer.header(name)))
     body = answer.text()
-    if told["kind"] == "raw":
-        require(body == told["body"].encode(), "the body is %r" % body)
-    elif told["kind"] == "failure":
+    if plan["kind"] == "raw":
+        require(body == plan["body"].encode(), "the body is %r" % body)
+    elif plan["kind"] == "failure":
         error = json.loads(body)["error"]
         for name in ("code", "message"):
-            require(error[name] == told["error"][name], "%s is %r" % (name, error[name]))
-    elif told["kind"] == "chunks":
-        events = [json.loads(data) for data in stream_data(body, told)]
-        require(events == [json.loads(data) for data in told["events"]], "the events are %r" % events)
-    elif is_streamed(told):
-        check_completion(joined(json.loads(data) for data in stream_data(body, told)), told)
+            require(error[name] == plan["error"][name], "%s is %r" % (name, error[name]))
+    elif plan["kind"] == "chunks":
+        events = [json.loads(data) for data in stream_data(body, plan)]
+        require(events == [json.loads(data) for data in plan["events"]], "the events are %r" % events)
+    elif is_streamed(plan):
+        check_completion(joined(json.loads(data) for data in stream_data(body, plan)), plan)
     else:
-        check_completion(plain(json.loads(body)), told)
+        check_completion(plain(json.loads(body)), plan)
 
 
-def cut(body, told):
+def cut(body, plan):
     """Returns how many bytes of the complete body precede the fault, or None if the reply does not reach the fault."""
-    fault, streamed = told["fault"], is_streamed(told)
+    fault, streamed = plan["fault"], is_streamed(plan)
     place, count = fault["place"], fault["count"]
     if place in ("before_headers", "after_headers"):
         return 0
@@ -229,12 +229,12 @@ def cut(body, told):
         return fault["byte"] if fault["byte"] <= len(body) else None
     if not streamed:
         return None
-    events = blocks(body, told["dialect"])
+    events = blocks(body, plan["dialect"])
     if place == "after_tokens":
         events = [event for event in events if is_token(event[2])]
     elif place == "before_done":
         done = [i for i, event in enumerate(events) if event[2] == b"[DONE]"]
-        return ends_before(events, done[-1] if done else len(events), told)
+        return ends_before(events, done[-1] if done else len(events), plan)
     if count > len(events):
         return None
     begin, end, _ = events[count - 1]
@@ -246,10 +246,10 @@ def cut(body, told):
     return end
 
 
-def ends_before(events, index, told):
+def ends_before(events, index, plan):
     if index > 0:
         return events[index - 1][1]
-    return 3 if told["dialect"]["byte_order_mark"] else 0
+    return 3 if plan["dialect"]["byte_order_mark"] else 0
 
 
 def same(got, wanted):
@@ -266,25 +266,25 @@ def same(got, wanted):
     return all(a == b or m for a, b, m in zip(got, wanted, mask))
 
 
-def check_broken(whole, answer, told):
+def check_broken(whole, answer, plan):
     """Checks that a broken reply equals the whole reply up to the fault, and then shows the effect of the fault."""
-    fault = told["fault"]
+    fault = plan["fault"]
     effect = fault["effect"]
     body = whole.text()
-    place = cut(body, told)
+    place = cut(body, plan)
     if effect == "wrong_content_length":
         if whole.header("Content-Length") is None:
-            return check_content(answer, told)
+            return check_content(answer, plan)
         length = max(0, len(whole.body) + fault["difference"])
         require(int(answer.header("Content-Length")) == length, "Content-Length is %r" % answer.header("Content-Length"))
         require(answer.raw.endswith(b"\r\n\r\n") or same(answer.raw[-len(body) :], body), "the body is another one")
         return None
     if place is None or effect == "stall":
-        return check_content(answer, told)
+        return check_content(answer, plan)
     if effect in ("skip_event", "duplicate_event", "error_event"):
-        if not is_streamed(told):
-            return check_content(answer, told)
-        return check_events(body, place, answer, told)
+        if not is_streamed(plan):
+            return check_content(answer, plan)
+        return check_events(body, place, answer, plan)
     if effect == "garbage":
         require(answer.raw.endswith(fault["bytes"].encode()), "no garbage at the end of %r" % answer.raw[-100:])
     if fault["place"] == "before_headers":
@@ -292,17 +292,17 @@ def check_broken(whole, answer, told):
     else:
         require(answer.status == whole.status, "the status is %s" % answer.status)
         got = answer.text()
-        if effect == "garbage" and not is_streamed(told):
+        if effect == "garbage" and not is_streamed(plan):
             got = got[:place]  # the garbage after it counts as the rest of the Content-Length
         require(same(got, body[:place]), "%d bytes of the body came, not %d: %r" % (len(got), place, got[-100:]))
-        is_whole = not is_streamed(told) and (place == len(body) or (effect == "garbage" and answer.complete))
+        is_whole = not is_streamed(plan) and (place == len(body) or (effect == "garbage" and answer.complete))
         require(answer.complete == is_whole, "whole: %s" % answer.complete)
     require(answer.end == ("reset" if effect == "reset" else "fin"), "the connection ended with %s" % answer.end)
     return None
 
 
-def check_events(body, place, answer, told):
-    dialect, effect = told["dialect"], told["fault"]["effect"]
+def check_events(body, place, answer, plan):
+    dialect, effect = plan["dialect"], plan["fault"]["effect"]
     require(answer.violation is None and answer.complete, "not whole: %s" % answer.violation)
     events = blocks(body, dialect)
     before = [data for _, end, data in events if end <= place]
@@ -313,7 +313,7 @@ def check_events(body, place, answer, told):
         wanted = before + after[:1] + after
     else:
         done_follows = dialect["done"] and b"[DONE]" not in before
-        wanted = before + [told["fault"]["data"].encode()] + ([b"[DONE]"] if done_follows else [])
+        wanted = before + [plan["fault"]["data"].encode()] + ([b"[DONE]"] if done_follows else [])
     got = [data for _, _, data in blocks(answer.text(), dialect)]
     alike = len(got) == len(wanted) and all(same(a.replace(b"\n", b""), b.replace(b"\n", b"")) for a, b in zip(got, wanted))
     require(alike, "the events are %r, not %r" % (got, wanted))
@@ -350,20 +350,20 @@ def main():
     end = time.monotonic() + arguments.seconds
     number, replies, broken, findings = arguments.first, 0, 0, 0
     while time.monotonic() < end and (arguments.plans is None or number < arguments.first + arguments.plans):
-        told = plans.mount(number, "whole")
+        plan = plans.mount(number, "whole")
         try:
-            whole = Answer(told)
+            whole = Answer(plan)
             replies += 1
-            check_content(whole, told)
-            told = plans.mount(number, "broken")
-            if told["fault"]:
-                answer = Answer(told)
+            check_content(whole, plan)
+            plan = plans.mount(number, "broken")
+            if plan["fault"]:
+                answer = Answer(plan)
                 replies += 1
                 broken += 1
-                check_broken(whole, answer, told)
+                check_broken(whole, answer, plan)
         except (Finding, ArithmeticError, LookupError, TypeError, ValueError, OSError) as finding:
             findings += 1
-            print("FINDING: seed %d, plan %d: %r\n  %s" % (arguments.seed, number, finding, json.dumps(told)))
+            print("FINDING: seed %d, plan %d: %r\n  %s" % (arguments.seed, number, finding, json.dumps(plan)))
         number += 1
     status = plans.close()
     if status != 0:

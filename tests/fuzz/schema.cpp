@@ -1,6 +1,6 @@
 // Fuzzes JSON Schemas. An unsupported schema must be rejected with a reason. For any other schema, the library must
-// always generate the same instance, its own checker must accept it, and the gateway must send one. Each step has a
-// time limit.
+// generate the same instance each time. Its checker must accept the instance, and the gateway must send an instance.
+// Each step has a time limit.
 
 #include <chrono>
 #include <cstddef>
@@ -30,8 +30,8 @@ class Target {
     if (schema.is_discarded() || !(schema.is_object() || schema.is_boolean())) return;
     const std::optional<Json> made = instance(schema);
     if (made) {
-      require(instance(schema) == made, "another instance the second time: " + made->dump());
-      require(accepts(schema, *made), "the instance is not accepted: " + made->dump());
+      require(instance(schema) == made, "the second instance differs: " + made->dump());
+      require(accepts(schema, *made), "the checker rejects the instance: " + made->dump());
     }
     if (schema.is_object() && ++attacks_ % 8 == 0) ask(schema);
   }
@@ -55,7 +55,7 @@ class Target {
       detail::schema::Budget budget;
       return detail::schema::Checker(schema, budget).validity(schema, value) == detail::schema::Validity::yes;
     } catch (const detail::schema::Unsupported& unsupported) {
-      found("the checker gives up where an instance was made: " + unsupported.reason);
+      found("the checker refuses a schema that has an instance: " + unsupported.reason);
     }
   }
 
@@ -63,12 +63,12 @@ class Target {
   /// numbers.
   void ask(const Json& schema) {
     const Json format{{"type", "json_schema"}, {"json_schema", {{"name", "fuzz"}, {"schema", schema}}}};
-    require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "the connection is gone");
+    require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "connection was closed");
     const Response response = connection_.receive_response(patience);
     require_answer(response, false);
     if (response.status != 200) return;
     const Json value = Json::parse(response.text(), nullptr, false);
-    require(!value.is_discarded() && accepts(schema, value), "the answer is not accepted: " + response.text());
+    require(!value.is_discarded() && accepts(schema, value), "the checker rejects the answer: " + response.text());
   }
 
   Gateway gateway_{

@@ -33,9 +33,9 @@ void require_printable(const Problems& problems) {
     const std::string text = problem.to_string();
     require(!problem.message.empty(), "a problem without a message: " + text);
     require(detail::text::is_valid_utf8(text), "a problem is not UTF-8: " + text);
-    require(text.size() < 4000, "a problem is long: " + text);
+    require(text.size() < 4000, "a problem is too long: " + text);
     for (const char c : text)
-      require(c == '\n' || static_cast<unsigned char>(c) >= ' ', "a problem steers the terminal: " + text);
+      require(c == '\n' || static_cast<unsigned char>(c) >= ' ', "a problem contains control characters: " + text);
   }
 }
 
@@ -58,7 +58,7 @@ class Target {
     Json document;
     const bool parsed = detail::script_files::parse(source, document, problems);
     require_printable(problems);
-    require(parsed || problems.size() == 1, "no JSON is not one problem");
+    require(parsed || problems.size() == 1, "invalid JSON is not exactly one problem");
     if (!parsed) return;
     const bool has_duplicates = !problems.empty();
 
@@ -67,18 +67,18 @@ class Target {
     const auto told = [&source](const ScriptProblem& problem) { return source.places.count(problem.pointer) > 0; };
     for (const ScriptProblem& problem : errors)
       require(problem.line >= 1 && (told(problem) || problem.pointer.find('*') != std::string::npos),
-              "a problem is nowhere: " + problem.to_string());
+              "a problem has no place: " + problem.to_string());
     try {
       const ScriptDocument script = ScriptDocument::from_json(document);
       for (const ScriptProblem& problem : errors)
-        found("what is no problem of a value is one of its text: " + problem.to_string());
+        found("a text has a problem that its value does not have: " + problem.to_string());
       if (!has_duplicates) mount(script, document);
     } catch (const ScriptError& error) {
-      require(!errors.empty(), std::string("a value has problems that its text has not: ") + error.what());
-      require(error.problems().size() <= 20, "more problems are shown than can be read");
+      require(!errors.empty(), std::string("a value has problems that its text does not have: ") + error.what());
+      require(error.problems().size() <= 20, "more than 20 problems are shown");
       if (document.is_object() && document.contains("mock_gateway")) {
         require(error.problems().front().message == errors.front().message,
-                "another problem the second time: " + error.problems().front().message);
+                "the first problem differs: " + error.problems().front().message);
       }
     }
   }
@@ -92,15 +92,15 @@ class Target {
       LoadedScript loaded = script.mount(*gateway_);
       require(loaded.stubs().size() == (document.contains("stubs") ? document["stubs"].size() : 0), "a stub is lost");
       ScriptDocument::from_json({{"mock_gateway", 1}}).replace(*gateway_, loaded);
-      require(loaded.stubs().empty(), "a stub stays");
+      require(loaded.stubs().empty(), "a stub remains after its replacement");
     } catch (const ScriptError& error) {
       // A document may name unknown keys, because only a gateway knows which keys exist.
       for (const ScriptProblem& problem : error.problems())
         require(document.contains("keys") || problem.message.rfind("the gateway has no key ", 0) == 0,
-                "a script that was read cannot be mounted: " + problem.to_string());
+                "a valid script cannot be mounted: " + problem.to_string());
     } catch (const GatewayError& error) {
       // The secret of a key may be taken, because an earlier document had a key with that secret.
-      require(document.contains("keys"), std::string("a script that was read cannot be mounted: ") + error.what());
+      require(document.contains("keys"), std::string("a valid script cannot be mounted: ") + error.what());
     }
   }
 

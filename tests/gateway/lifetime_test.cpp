@@ -166,7 +166,7 @@ void accept_connections(Gateway& gateway) { gateway.accept_connections(); }
 void refuse_connections(Gateway& gateway) { gateway.refuse_connections(); }
 void reset(Gateway& gateway) { gateway.reset(); }
 
-/// Stops the gateway on another thread, lets the function of the test continue once stop() has begun, and waits for
+/// Stops the gateway on another thread. Lets the function of the test continue once stop() has begun, then waits for
 /// stop() to return. stop() closes the connection `open` before it waits for functions.
 void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& go_on) {
   ::alarm(10);

@@ -112,7 +112,7 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-TEST_CASE("moved-from values with one setting throw when used, or equal new values") {
+TEST_CASE("using a moved-from value with one setting throws, or works as with a new value") {
   is_refused("Reply", Reply("Hello.").header("X-One", "1"), answered);
   is_refused("Reply", chunks({{{"choices", Json::array()}}}), answered);
   is_refused("Reply", Reply(rate_limited(1s)), answered);

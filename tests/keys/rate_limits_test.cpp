@@ -156,20 +156,20 @@ TEST_CASE("the openai profile reports the rest of a key's own limit, or of the c
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const Http http(gateway);
-  const auto told = [](const Response& response) {
+  const auto limit_headers = [](const Response& response) {
     return response.header("x-ratelimit-limit-requests") + " " + response.header("x-ratelimit-remaining-requests") +
            " " + response.header("x-ratelimit-reset-requests");
   };
   CHECK_FALSE(http.chat().has("x-ratelimit-limit-requests"));
   gateway.keys().limit_rate_for_all(5, 60s);
-  CHECK(told(http.chat()) == "5 4 1m0s");
+  CHECK(limit_headers(http.chat()) == "5 4 1m0s");
   clock.advance(20s);
-  CHECK(told(http.chat()) == "5 3 40s");
+  CHECK(limit_headers(http.chat()) == "5 3 40s");
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
-  CHECK(told(http.with_key(key.secret).chat()) == "2 1 10s");
-  CHECK(told(http.chat()) == "5 1 40s");  // counts the other key's request too
+  CHECK(limit_headers(http.with_key(key.secret).chat()) == "2 1 10s");
+  CHECK(limit_headers(http.chat()) == "5 1 40s");  // counts the other key's request too
   clock.advance(40s);
-  CHECK(told(http.chat()) == "5 4 1m0s");
+  CHECK(limit_headers(http.chat()) == "5 4 1m0s");
 }
 
 TEST_CASE("a limit counts every request with a valid key, whatever its response") {

@@ -176,7 +176,7 @@ TEST_CASE("base64 of a key is masked, in the standard or the URL alphabet, padde
         for (const bool for_urls : {false, true}) {
           for (const bool padded : {false, true}) {
             const std::string encoded = base64(before + key + after, for_urls, padded);
-            // These are the digits whose bits belong only to the key.
+            // The base64 digits that contain only bits of the key.
             const std::size_t begin = (8 * before.size() + 5) / 6;
             const std::string inner = encoded.substr(begin, 8 * (before.size() + key.size()) / 6 - begin);
             const std::string json = Json{{"x", encoded}}.dump();
@@ -204,7 +204,7 @@ TEST_CASE("base64 of a key is masked, in the standard or the URL alphabet, padde
 TEST_CASE("an image in base64 stays unchanged, even if there are short keys") {
   Gateway gateway;
   for (const char* secret : {"sk-1", "sk-ab", "sk-abc"}) gateway.keys().create("short", KeyOptions{}.secret(secret));
-  // This contains the base64 of "sk-1" at its three alignments, which is so short that it may occur by chance.
+  // The text contains the base64 of "sk-1" at all three alignments. It is so short that it may occur by chance.
   CHECK(recorded(gateway, Http(gateway), "iVBORw0Kc2stMQNrLTEzay0x") == "iVBORw0Kc2stMQNrLTEzay0x");
   std::string bytes;
   std::uint32_t state = 1;
@@ -219,7 +219,7 @@ TEST_CASE("8 base64 digits of a key are masked; 7 may occur by chance") {
   const Http http(gateway);
   CHECK(base64("sk-abc", true, false) == "c2stYWJj");
   CHECK(recorded(gateway, http, "x c2stYWJj x") == "x *** x");
-  // After one or two other bytes, only 7 digits consist of bits of the key alone.
+  // After one or two other bytes, only 7 base64 digits contain only bits of the key.
   for (const std::string before : {"a", "ab"}) {
     const std::string encoded = base64(before + "sk-abc", true, false);
     CAPTURE(encoded);

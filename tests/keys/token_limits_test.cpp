@@ -35,7 +35,7 @@ Options openai() { return Options{}.profile(Profile::openai); }
 Json at_most(int tokens) { return Json{{"max_tokens", tokens}}; }
 
 /// Returns the limit, the rest, and the time until the limit is restored, such as "100 40 30s".
-std::string told(const Response& response, const std::string& what = "tokens") {
+std::string limit_headers(const Response& response, const std::string& what = "tokens") {
   return response.header("x-ratelimit-limit-" + what) + " " + response.header("x-ratelimit-remaining-" + what) + " " +
          response.header("x-ratelimit-reset-" + what);
 }
@@ -50,12 +50,12 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back unused toke
   Gateway gateway{openai().clock(clock).limit_tokens(100, 60s)};
   gateway.chat().reply(text("a b c"));
   const Http http(gateway);
-  CHECK(told(http.get("/v1/models")) == "100 100 0ms");
-  CHECK(told(http.chat(at_most(50))) == "100 46 1m0s");  // the window begins here
-  CHECK(left(gateway) == "93");                          // 4 + 3 were used
+  CHECK(limit_headers(http.get("/v1/models")) == "100 100 0ms");
+  CHECK(limit_headers(http.chat(at_most(50))) == "100 46 1m0s");  // the window begins here
+  CHECK(left(gateway) == "93");                                   // 4 + 3 were used
   clock.advance(20s);
   const Response second = http.chat(at_most(20));
-  CHECK(told(second) == "100 69 40s");
+  CHECK(limit_headers(second) == "100 69 40s");
   CHECK(second.usage()["total_tokens"] == 7);
   CHECK(left(gateway) == "86");
 
@@ -67,13 +67,13 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back unused toke
         "Rate limit reached on tokens per min (TPM): Limit 100, Used 14, Requested 87. Please try again in 40s.");
   CHECK(refused.header("Retry-After") == "40");
   CHECK(refused.header("retry-after-ms") == "40000");
-  CHECK(told(refused) == "100 86 40s");  // the refused request took nothing
+  CHECK(limit_headers(refused) == "100 86 40s");  // the refused request took nothing
   CHECK(http.chat(at_most(82)).status == 200);
 
   clock.advance(40s - 1ns);
-  CHECK(told(http.chat(at_most(96))) == "100 79 1ms");
+  CHECK(limit_headers(http.chat(at_most(96))) == "100 79 1ms");
   clock.advance(1ns);
-  CHECK(told(http.chat(at_most(96))) == "100 0 1m0s");
+  CHECK(limit_headers(http.chat(at_most(96))) == "100 0 1m0s");
   CHECK(left(gateway) == "93");
 }
 
@@ -82,15 +82,15 @@ TEST_CASE("without max_tokens a request takes the tokens of its reply, for each 
   Gateway gateway{openai().clock(clock).limit_tokens(30, 10s)};
   gateway.chat().reply(text("one two three four five"));
   const Http http(gateway);
-  CHECK(told(http.chat()) == "30 21 10s");
-  CHECK(told(http.chat({{"n", 3}})) == "30 2 10s");
+  CHECK(limit_headers(http.chat()) == "30 21 10s");
+  CHECK(limit_headers(http.chat({{"n", 3}})) == "30 2 10s");
   CHECK(http.chat().status == 429);  // the prompt alone exceeds the limit
   clock.advance(10s);
   CHECK(http.chat(at_most(26)).status == 200);
   CHECK(http.chat(at_most(5)).status == 200);
   CHECK(left(gateway) == "12");
-  CHECK(told(http.chat({{"n", 3}})) == "30 0 10s");  // takes more than the rest
-  CHECK(told(http.get("/v1/models")) == "30 0 10s");
+  CHECK(limit_headers(http.chat({{"n", 3}})) == "30 0 10s");  // takes more than the rest
+  CHECK(limit_headers(http.get("/v1/models")) == "30 0 10s");
   CHECK(http.chat({{"n", 2}, {"max_tokens", 13}}).status == 429);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("max_tokens is taken for each choice, and so is max_completion_tokens"
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   gateway.chat().reply("a");
   const Http http(gateway);
-  CHECK(told(http.chat({{"n", 4}, {"max_completion_tokens", 20}})) == "100 16 10s");
+  CHECK(limit_headers(http.chat({{"n", 4}, {"max_completion_tokens", 20}})) == "100 16 10s");
   CHECK(left(gateway) == "92");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a request larger than the limit is refused without Retry-After, or wi
       CHECK(refused.error_type() == "tokens");
       CHECK(contains(refused.error_message(), "Request too large on tokens per day (TPD): Limit 100, Requested "));
       CHECK_FALSE(refused.has("Retry-After"));
-      CHECK(told(refused) == "100 100 0ms");
+      CHECK(limit_headers(refused) == "100 100 0ms");
     }
     CHECK(http.chat(at_most(96)).status == 200);
     CHECK(http.chat(at_most(97)).status == (gets_413 ? 413 : 429));
@@ -144,16 +144,16 @@ TEST_CASE("a limit of requests and a limit of tokens apply together") {
   gateway.chat().reply("a");
   const Http http(gateway);
   const Response first = http.chat(at_most(10));
-  CHECK(told(first, "requests") == "3 2 20s");
-  CHECK(told(first) == "50 36 1m0s");
+  CHECK(limit_headers(first, "requests") == "3 2 20s");
+  CHECK(limit_headers(first) == "50 36 1m0s");
   const Response by_tokens = http.chat(at_most(45));
   CHECK(by_tokens.error_type() == "tokens");
-  CHECK(told(by_tokens, "requests") == "3 1 20s");  // counts refused requests too
+  CHECK(limit_headers(by_tokens, "requests") == "3 1 20s");  // counts refused requests too
   CHECK(http.chat(at_most(10)).status == 200);
   const Response by_requests = http.chat(at_most(10));
   CHECK(by_requests.error_type() == "requests");
   CHECK(by_requests.header("Retry-After") == "20");
-  CHECK(told(by_requests) == "50 40 1m0s");
+  CHECK(limit_headers(by_requests) == "50 40 1m0s");
   clock.advance(20s);
   CHECK(http.chat(at_most(10)).status == 200);
 }
@@ -165,7 +165,7 @@ TEST_CASE("a key's own token limit applies in addition to the common limit, and 
   gateway.keys().limit_tokens_for_all(40, 60s);
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit_tokens(20, 10s));
   const Http own = Http(gateway).with_key(key.secret);
-  CHECK(told(own.chat(at_most(10))) == "20 6 10s");
+  CHECK(limit_headers(own.chat(at_most(10))) == "20 6 10s");
   const Response refused = own.chat(at_most(16));
   CHECK(refused.header("Retry-After") == "10");
   CHECK(contains(refused.error_message(), "Limit 20, Used 5, Requested 20"));
@@ -175,7 +175,7 @@ TEST_CASE("a key's own token limit applies in addition to the common limit, and 
   CHECK(Http(gateway).chat({{"max_tokens", 10}}).status == 200);
   const Response by_both = own.chat(at_most(16));
   CHECK(by_both.header("Retry-After") == "60");
-  CHECK(told(own.get("/v1/models")) == "20 15 10s");
+  CHECK(limit_headers(own.get("/v1/models")) == "20 15 10s");
   gateway.keys().limit_tokens_for_all(10, 60s);
   CHECK(contains(own.chat(at_most(10)).error_message(), "too large on tokens per min (TPM): Limit 10, Requested 14"));
   gateway.keys().unlimit_tokens_for_all();
@@ -193,18 +193,18 @@ TEST_CASE("the tokens of a group's keys count together against each key's limit"
   const CreatedKey large = gateway.keys().create("large", team.limit(9, 10s).limit_tokens(30, 10s));
   const CreatedKey free = gateway.keys().create("free", team);
   const auto ask = [&](const CreatedKey& key) { return Http(gateway).with_key(key.secret).chat(at_most(1)); };
-  CHECK(told(ask(large)) == "30 25 10s");
-  CHECK(told(ask(large)) == "30 20 10s");
+  CHECK(limit_headers(ask(large)) == "30 25 10s");
+  CHECK(limit_headers(ask(large)) == "30 20 10s");
   const Response refused = ask(small);
   CHECK(refused.status == 429);
-  CHECK(told(refused) == "10 0 10s");
-  CHECK(told(refused, "requests") == "1 0 10s");  // although the group has used 2 requests
+  CHECK(limit_headers(refused) == "10 0 10s");
+  CHECK(limit_headers(refused, "requests") == "1 0 10s");  // although the group has used 2 requests
   CHECK(ask(free).status == 200);
-  CHECK(told(ask(large)) == "30 15 10s");
+  CHECK(limit_headers(ask(large)) == "30 15 10s");
   CHECK(gateway.keys().find(small.id).limit_tokens->tokens == 10);
   CHECK(gateway.keys().find(small.id).limit_tokens->window == 10s);
   clock.advance(10s);
-  CHECK(told(ask(small)) == "10 5 10s");
+  CHECK(limit_headers(ask(small)) == "10 5 10s");
 }
 
 TEST_CASE("failures give all tokens back, and refusals before the token check take none") {
@@ -222,7 +222,7 @@ TEST_CASE("failures give all tokens back, and refusals before the token check ta
     body.update(extra.is_null() ? Json::object() : extra);
     return http.post(test_support::chat_path, body);
   };
-  CHECK(told(says("fail")) == "100 66 10s");
+  CHECK(limit_headers(says("fail")) == "100 66 10s");
   CHECK(left(gateway) == "100");
   CHECK(says("wrong").status == 500);
   CHECK(says("throw").status == 500);
@@ -248,12 +248,12 @@ TEST_CASE("scripted usage counts against the limit, even if it is unusual") {
   gateway.chat().reply(text("a").usage(TokenUsage(0, 9'000'000'000'000'000'000)));
   gateway.chat().when(user_says("much")).reply(text("a").usage(TokenUsage(400, 500)));
   const Http http(gateway);
-  CHECK(told(http.chat({{"max_tokens", 10}, {"messages", {{{"role", "user"}, {"content", "much"}}}}})) ==
+  CHECK(limit_headers(http.chat({{"max_tokens", 10}, {"messages", {{{"role", "user"}, {"content", "much"}}}}})) ==
         "1000 100 10s");
   for (int i = 0; i < 5; ++i) {
     const Response response = http.chat(at_most(10));
     CHECK(response.status == (i == 0 ? 200 : 429));
-    CHECK(told(response) == "1000 0 10s");
+    CHECK(limit_headers(response) == "1000 0 10s");
   }
 }
 
@@ -373,11 +373,11 @@ TEST_CASE("an embedding takes the tokens of its input, other operations take non
   const auto embed = [&](const Json& input) {
     return http.post("/v1/embeddings", Json{{"model", "mock-model"}, {"input", input}});
   };
-  CHECK(told(embed("one two three")) == "10 7 10s");
-  CHECK(told(embed({"four", "five six"})) == "10 4 10s");
+  CHECK(limit_headers(embed("one two three")) == "10 7 10s");
+  CHECK(limit_headers(embed({"four", "five six"})) == "10 4 10s");
   CHECK(embed("one two three four five").status == 429);
   CHECK(contains(embed("a b c d e f g h i j k").error_message(), "too large"));
-  CHECK(told(http.post("/v1/images", "{}")) == "10 4 10s");
+  CHECK(limit_headers(http.post("/v1/images", "{}")) == "10 4 10s");
 }
 
 TEST_CASE("the test's tokenizer counts the tokens, and an exception in it is reported") {
@@ -393,7 +393,7 @@ TEST_CASE("the test's tokenizer counts the tokens, and an exception in it is rep
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s).tokenizer(letters).verify_on_destruction(false)};
   gateway.chat().reply("abc");
   const Http http(gateway);
-  CHECK(told(http.chat(at_most(10))) == "100 85 10s");  // 2 tokens for "Hi", and 3 for its message
+  CHECK(limit_headers(http.chat(at_most(10))) == "100 85 10s");  // 2 tokens for "Hi", and 3 for its message
   CHECK(left(gateway) == "92");
   CHECK(http.chat(Json("Hi!")).status == 500);
   CHECK(http.post("/v1/embeddings", Json{{"model", "mock-model"}, {"input", "Hi!"}}).status == 500);

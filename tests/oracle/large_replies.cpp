@@ -184,10 +184,10 @@ class Client {
   bool is_open_ = true;
 };
 
-/// Reads the reply as the plan says, opens the gate, and advances the clock from wait to wait until both sides have
-/// ended. Returns false on a timeout.
+/// Reads the reply as the plan says and opens the gate. Advances the clock from wait to wait until the exchange and the
+/// client have ended. Returns false on a timeout.
 bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoing& outgoing, Client& client,
-           Transcript& told) {
+           Transcript& transcript) {
   const std::size_t step = load.reads == Reads::at_once ? std::size_t{1} << 20 : 500 + load.draw.below(12'000);
   const std::size_t little = load.draw.below(20'000);
   const auto began = std::chrono::steady_clock::now();
@@ -210,7 +210,7 @@ bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoin
     const std::vector<ManualClock::PendingWait> waits = manual.waits();
     if (waits.empty()) return false;
     for (const ManualClock::PendingWait& wait : waits)
-      told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
+      transcript << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
     try {
       manual.advance_to_next_event();
     } catch (const GatewayError&) {  // the client left, which ended the wait
@@ -237,25 +237,25 @@ std::string large_reply(std::size_t number) {
   Json request{{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", "Tell me more."}}}}};
   if (load.streamed) request["stream"] = true;
   client.send(request_of(gateway, request, true));
-  Transcript told;
-  if (!drive(load, gateway, manual, outgoing, client, told)) return "took too long";
+  Transcript transcript;
+  if (!drive(load, gateway, manual, outgoing, client, transcript)) return "took too long";
   const Exchange exchange = gateway.journal().last();
   if (load.reads == Reads::a_little_before_resetting || load.reads == Reads::not_at_all) {
     // How many bytes the system has accepted before the client leaves is random, so they are not hashed.
-    told << "outcome " << exchange.outcome().kind << " status " << exchange.status() << " answer "
-         << to_string(exchange.answer()->ending) << " head at " << exchange.answer()->head_at.count();
-    if (const auto departure = exchange.departure()) told << " departure " << departure->how;
-    return told.str();
+    transcript << "outcome " << exchange.outcome().kind << " status " << exchange.status() << " answer "
+               << to_string(exchange.answer()->ending) << " head at " << exchange.answer()->head_at.count();
+    if (const auto departure = exchange.departure()) transcript << " departure " << departure->how;
+    return transcript.str();
   }
-  told.bytes("received", client.received());
-  told.text("end", to_string(client.end()));
-  tell(exchange, told);
-  tell(*exchange.answer(), told);
-  told.text("summary", exchange.summary());
-  told.text("verify", gateway.verify().message());
+  transcript.bytes("received", client.received());
+  transcript.text("end", to_string(client.end()));
+  tell(exchange, transcript);
+  tell(*exchange.answer(), transcript);
+  transcript.text("summary", exchange.summary());
+  transcript.text("verify", gateway.verify().message());
   // The writes to a socket that accepts little at a time depend on the system, so they are not hashed.
-  if (!is_slow) tell(outgoing.writes(), told);
-  return told.str();
+  if (!is_slow) tell(outgoing.writes(), transcript);
+  return transcript.str();
 }
 
 }  // namespace oracle

@@ -40,29 +40,30 @@ std::string request_of(const Gateway& gateway, const Json& body, bool closes) {
 
 bool is_over(const Exchange& exchange) { return exchange.outcome(0ms).kind != Outcome::Kind::pending; }
 
-void tell(const Exchange& exchange, Transcript& told) {
-  told << "outcome " << exchange.outcome() << " status " << exchange.status() << " events " << exchange.events_sent()
-       << " tokens " << exchange.tokens_sent() << " bytes " << exchange.bytes_sent() << " guard "
-       << exchange.guard_expired() << '\n';
-  for (const std::string& fault : exchange.faults()) told.text("fault", fault);
+void tell(const Exchange& exchange, Transcript& transcript) {
+  transcript << "outcome " << exchange.outcome() << " status " << exchange.status() << " events "
+             << exchange.events_sent() << " tokens " << exchange.tokens_sent() << " bytes " << exchange.bytes_sent()
+             << " guard " << exchange.guard_expired() << '\n';
+  for (const std::string& fault : exchange.faults()) transcript.text("fault", fault);
   if (const auto departure = exchange.departure())
-    told << "departure " << departure->events << ' ' << departure->tokens << ' ' << departure->bytes << '\n';
+    transcript << "departure " << departure->events << ' ' << departure->tokens << ' ' << departure->bytes << '\n';
 }
 
-void tell(const SentAnswer& answer, Transcript& told) {
-  told << "answer " << answer.status << " head at " << answer.head_at.count() << " ended " << to_string(answer.ending)
-       << " at " << answer.ended_at.count() << " missing " << answer.missing << " streamed " << answer.is_streamed
-       << " compressed " << answer.is_compressed << '\n';
-  for (const wire::Header& field : answer.headers) told.text("field", field.name + ": " + field.value);
+void tell(const SentAnswer& answer, Transcript& transcript) {
+  transcript << "answer " << answer.status << " head at " << answer.head_at.count() << " ended "
+             << to_string(answer.ending) << " at " << answer.ended_at.count() << " missing " << answer.missing
+             << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
+  for (const wire::Header& field : answer.headers) transcript.text("field", field.name + ": " + field.value);
   for (const SentAnswer::Part& part : answer.parts) {
-    told << "part at " << part.at.count() << " until " << part.until.count() << ' ';
-    told.bytes("of", part.bytes);
+    transcript << "part at " << part.at.count() << " until " << part.until.count() << ' ';
+    transcript.bytes("of", part.bytes);
   }
-  told.bytes("garbage", answer.garbage);
+  transcript.bytes("garbage", answer.garbage);
 }
 
-void tell(const std::vector<Outgoing::Write>& writes, Transcript& told) {
-  for (const Outgoing::Write& write : writes) told << "write of " << write.size << " at " << write.at.count() << '\n';
+void tell(const std::vector<Outgoing::Write>& writes, Transcript& transcript) {
+  for (const Outgoing::Write& write : writes)
+    transcript << "write of " << write.size << " at " << write.at.count() << '\n';
 }
 
 namespace {

@@ -41,10 +41,10 @@ std::string request_of(const Gateway& gateway, const Json& body, bool closes);
 /// Returns whether an exchange has ended, without waiting.
 bool is_over(const Exchange& exchange);
 /// Adds the record of an exchange to a transcript.
-void tell(const Exchange& exchange, Transcript& told);
-void tell(const SentAnswer& answer, Transcript& told);
+void tell(const Exchange& exchange, Transcript& transcript);
+void tell(const SentAnswer& answer, Transcript& transcript);
 /// Adds the size and the time of each write to a transcript.
-void tell(const std::vector<Outgoing::Write>& writes, Transcript& told);
+void tell(const std::vector<Outgoing::Write>& writes, Transcript& transcript);
 
 // These functions run the plan with this number and return its transcript.
 

@@ -26,14 +26,14 @@ namespace {
 
 using test_support::End;
 
-/// A client's action while the manual clock is stopped at one of its waits. There are no actions on other clocks, where
-/// the progress of the reply at that moment would be random. No client closes, because the system then sends a reset at
+/// A client's action while the gateway waits for the manual clock. There are no actions on other clocks, where the
+/// progress of the reply at that moment would be random. No client closes, because the system then sends a reset at
 /// a random moment.
 enum class Act { reads, resets, half_closes };
 
 enum class ClockKind { manual, instant, real };
 
-/// A plan: a reply, its hold, the clock, and the client's action.
+/// A test case: a plan, its reply and hold, the clock, and the client's action.
 struct Case {
   explicit Case(std::size_t number)
       : draw(detail::fingerprint("oracle/" + std::to_string(number))),
@@ -42,14 +42,14 @@ struct Case {
         clock(draw.one_of<ClockKind>(
             {ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::instant})) {
     if (draw.once_in(100)) clock = ClockKind::real;
-    // The position of a ping is random while the gateway waits for its client to read a slice, while it waits at a
-    // gate, and on a clock other than the manual clock.
+    // The positions of pings are random on other clocks than the manual clock. On the manual clock they are random
+    // while the gateway waits at a gate, or for the client to read a slice.
     const bool pings = plan.told().contains("dialect") && plan.told()["dialect"]["pings"].get<bool>();
-    is_chance_on_manual_clock = pings && plan.told()["writes"].get<bool>();
-    is_chance = is_chance_on_manual_clock || (pings && clock != ClockKind::manual);
+    is_random_on_manual_clock = pings && plan.told()["writes"].get<bool>();
+    is_random = is_random_on_manual_clock || (pings && clock != ClockKind::manual);
     // In a few plans nothing opens the gate, so the gate's guard ends the hold in real time.
-    opens = !draw.once_in(20);
-    if (!opens) gate = Gate(20ms);
+    opens_gate = !draw.once_in(20);
+    if (!opens_gate) gate = Gate(20ms);
     // Only some completions allow a hold.
     if (plan.told()["kind"] == "completion" && draw.once_in(5) && !pings) {
       try {
@@ -74,9 +74,9 @@ struct Case {
   Reply reply;
   ClockKind clock;
   bool is_held = false;
-  bool is_chance = false;
-  bool is_chance_on_manual_clock = false;
-  bool opens = true;
+  bool is_random = false;
+  bool is_random_on_manual_clock = false;
+  bool opens_gate = true;
   Act act = Act::reads;
   std::size_t acts_at = 0;
   bool closes;
@@ -152,17 +152,17 @@ class Client {
 };
 
 /// Drives the exchange to its end: opens the gate when it is reached, and advances the clock from wait to wait.
-void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& told) {
+void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& transcript) {
   std::size_t step = 0;
-  bool is_open = !one.opens;
+  bool is_open = !one.opens_gate;
   test_support::eventually([&] {
     client.look();
     const Journal journal = gateway.journal();
     if (journal.count() > 0 && is_over(journal.last())) return true;
     if (one.is_held && !is_open && one.gate.wait_until_reached(0ms)) {
-      told << "delivered " << static_cast<bool>(one.gate.wait_until_delivered(1s)) << '\n';
+      transcript << "delivered " << static_cast<bool>(one.gate.wait_until_delivered(1s)) << '\n';
       client.look();
-      told.text("held after", std::to_string(client.received().size()));
+      transcript.text("held after", std::to_string(client.received().size()));
       Gate(one.gate).open();
       is_open = true;
       return false;
@@ -180,7 +180,7 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
       return false;
     }
     for (const ManualClock::PendingWait& wait : waits)
-      told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
+      transcript << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
     try {
       ManualClock(*manual).advance_to_next_event();
     } catch (const GatewayError&) {  // the client left, which ended the wait
@@ -195,24 +195,24 @@ std::string without_moments(const std::string& body) {
   return std::regex_replace(body, created, "\"created\":0");
 }
 
-/// Adds the parts of a reply that do not depend on the time to a transcript.
-void tell_timeless(const SentAnswer& answer, Transcript& told) {
-  told << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
-       << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
-  for (const wire::Header& field : answer.headers) told.text("field", field.name);
+/// Adds only those parts of a reply to the transcript that are the same at any time.
+void tell_timeless(const SentAnswer& answer, Transcript& transcript) {
+  transcript << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
+             << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
+  for (const wire::Header& field : answer.headers) transcript.text("field", field.name);
   std::string body;
   for (const SentAnswer::Part& part : answer.parts) {
-    told << "part of " << part.bytes.size() << '\n';
+    transcript << "part of " << part.bytes.size() << '\n';
     body += part.bytes;
   }
-  told.bytes("body", without_moments(body));
-  told.bytes("garbage", answer.garbage);
+  transcript.bytes("body", without_moments(body));
+  transcript.bytes("garbage", answer.garbage);
 }
 
 /// Runs a plan and returns its transcript, with the writes if `tells_writes` is true.
 std::string run(Case one, std::size_t number, bool tells_writes) {
   constexpr Profile profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
-  Transcript told;
+  Transcript transcript;
   const ManualClock manual;
   Options options =
       Options().seed(number).profile(profiles[number % 4]).keep_answers(true).verify_on_destruction(false);
@@ -225,35 +225,35 @@ std::string run(Case one, std::size_t number, bool tells_writes) {
   if (tells_writes) outgoing.emplace(gateway, [&manual] { return manual.now().time_since_epoch(); });
   Client client(gateway);
   client.send(request_of(gateway, one.plan.told()["request"], one.closes));
-  drive(one, gateway, is_manual ? &manual : nullptr, client, told);
+  drive(one, gateway, is_manual ? &manual : nullptr, client, transcript);
   client.finish();
   const Exchange exchange = gateway.journal().last();
   if (client.is_open()) {
-    told << "received " << client.received().size() << ' ' << (is_manual ? detail::fingerprint(client.received()) : 0)
-         << '\n';
-    told.text("end", to_string(client.end()));
+    transcript << "received " << client.received().size() << ' '
+               << (is_manual ? detail::fingerprint(client.received()) : 0) << '\n';
+    transcript.text("end", to_string(client.end()));
   }
-  tell(exchange, told);
-  is_manual ? tell(*exchange.answer(), told) : tell_timeless(*exchange.answer(), told);
-  told.text("summary", exchange.summary());
-  told.text("verify", gateway.verify().message());
-  told.text("review", gateway.review().message());
-  if (outgoing) tell(outgoing->writes(), told);
-  return told.str();
+  tell(exchange, transcript);
+  is_manual ? tell(*exchange.answer(), transcript) : tell_timeless(*exchange.answer(), transcript);
+  transcript.text("summary", exchange.summary());
+  transcript.text("verify", gateway.verify().message());
+  transcript.text("review", gateway.review().message());
+  if (outgoing) tell(outgoing->writes(), transcript);
+  return transcript.str();
 }
 
 }  // namespace
 
 std::string reply(std::size_t number) {
   Case one(number);
-  return one.is_chance ? "left out" : run(std::move(one), number, false);
+  return one.is_random ? "left out" : run(std::move(one), number, false);
 }
 
 std::string writes(std::size_t number) {
   Case one(number);
   one.clock = ClockKind::manual;
   one.act = Act::reads;
-  return one.is_chance_on_manual_clock ? "left out" : run(std::move(one), number, true);
+  return one.is_random_on_manual_clock ? "left out" : run(std::move(one), number, true);
 }
 
 }  // namespace oracle

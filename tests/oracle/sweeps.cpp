@@ -17,12 +17,12 @@ struct Asked {
   std::vector<Outgoing::Write> writes;
 };
 
-void tell(const SweepStep& step, const Asked& asked, Transcript& told) {
-  told << "step " << step.name() << " reached " << step.reached() << '\n';
-  told.bytes("received", asked.received.bytes);
-  told.text("end", to_string(asked.received.end));
-  for (const Exchange& exchange : step.exchanges()) tell(exchange, told);
-  tell(asked.writes, told);
+void tell(const SweepStep& step, const Asked& asked, Transcript& transcript) {
+  transcript << "step " << step.name() << " reached " << step.reached() << '\n';
+  transcript.bytes("received", asked.received.bytes);
+  transcript.text("end", to_string(asked.received.end));
+  for (const Exchange& exchange : step.exchanges()) tell(exchange, transcript);
+  tell(asked.writes, transcript);
 }
 
 SweepOptions drawn_options(reply_plans::Draw& draw) {
@@ -51,10 +51,10 @@ std::string sweep(std::size_t number) {
     asked.received = connection.receive_all();
     asked.writes = outgoing.writes();
   };
-  Transcript told;
+  Transcript transcript;
   const auto tell_all = [&](const Sweep& sweep) {
-    told << sweep.size() << " steps\n";
-    for (const SweepStep& step : sweep) tell(step, asked, told);
+    transcript << sweep.size() << " steps\n";
+    for (const SweepStep& step : sweep) tell(step, asked, transcript);
   };
   // Some sweeps run completely, with hundreds of steps.
   const SweepOptions options = draw.once_in(10) ? SweepOptions() : drawn_options(draw).limit(12);
@@ -66,8 +66,8 @@ std::string sweep(std::size_t number) {
   }
   tell_all(*broken);
   tell_all(gateway.sweep(plan.reply(), ask, (draw.once_in(3) ? splits().body_only() : splits()).limit(6), scripted_at));
-  told.text("verify", gateway.verify().message());
-  return told.str();
+  transcript.text("verify", gateway.verify().message());
+  return transcript.str();
 }
 
 }  // namespace oracle

@@ -138,7 +138,7 @@ TEST_CASE("a plain reply with only text has exactly the documented keys") {
         R"("usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}})");
 }
 
-TEST_CASE("a reply made of a tool call has null content") {
+TEST_CASE("a reply with only a tool call has null content") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     Gateway gateway(Options{}.profile(profile));

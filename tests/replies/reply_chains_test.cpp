@@ -1,4 +1,4 @@
-// Chains of a reply's setters, each of which returns a changed copy.
+// Chains of a reply's setters. Each setter returns a changed copy.
 
 #include <doctest/doctest.h>
 

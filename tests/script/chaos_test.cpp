@@ -41,8 +41,8 @@ inline Json streamed(const std::string& question) {
 /// A client that accepts replies changed by chaos.
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
 
-/// Sends a request, reads the body, which is shorter than the head announces, and closes the connection. Returns the
-/// received bytes.
+/// Sends a request and reads the body, which is shorter than announced. Closes the connection and returns the received
+/// bytes.
 inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());

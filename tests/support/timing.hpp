@@ -22,8 +22,8 @@ struct Series {
   double median() const { return milliseconds[milliseconds.size() / 2]; }
   double nine_in_ten() const { return milliseconds[milliseconds.size() * 9 / 10]; }
   double maximum() const { return milliseconds.back(); }
-  /// Returns whether all runs took less than the limit. If other processes used more than a fifth of a core, checks
-  /// only the fastest nine in ten runs, and increases the limit by the share of the machine that other processes used.
+  /// Returns whether all runs took less than the limit. If other processes used more than a fifth of a core, ignores
+  /// the slowest tenth of the runs and increases the limit in proportion to the CPU time that other processes used.
   bool is_below(double limit) const {
     if (maximum() < limit) return true;
     const double processors = std::thread::hardware_concurrency();

@@ -169,7 +169,7 @@ TEST_CASE("without a body limit a chunk of the largest representable size gets a
 
 TEST_CASE("a client that pipelines requests does not increase the gateway's memory") {
   Gateway gateway{Options{}.journal_limits(10, 1 << 20)};
-  // The request's size and the read size have no common factor, so a request hardly ever ends at the end of a read.
+  // The size of a request and the size of a read have no common factor, so their ends hardly ever coincide.
   const Http http = Http(gateway).with_header("x", std::string(4000, 'x'));
   const std::size_t rest = 8191 - http.with_header("y", "").format("GET", "/v1/models").size();
   const std::string request = http.with_header("y", std::string(rest, 'y')).format("GET", "/v1/models");
@@ -234,7 +234,7 @@ TEST_CASE("the journal's byte limit counts everything that it keeps of an exchan
   const auto head_of = [](const Exchange& exchange) {
     return mock_gateway::detail::Access::record(exchange).raw_head.capacity();
   };
-  // A kind of data, a function that makes an exchange with much of it, and the size of that data in an exchange.
+  // `what` names a kind of data. `ask` makes an exchange with much of it, and `size` measures it in the exchange.
   struct Row {
     std::string what;
     std::function<void(Gateway&, const Http&)> ask;

@@ -39,8 +39,8 @@ export function connect({ baseURL, apiKey }, settings = {}) {
 // A test with a timeout.
 export const test = (name, body) => nodeTest(name, { timeout: 30_000 }, body);
 
-// Runs the same tests in every profile. The body of each gets a scope of the profile's scripted gateway, the SDK on it,
-// and the SDK on a gateway without stubs.
+// Runs the same tests in every profile. The body of each test gets a scope of the profile's scripted gateway and two
+// SDK clients: one for this gateway, one for a gateway without stubs.
 export function inEveryProfile(about, define) {
   for (const profile of PROFILES) {
     const testInProfile = (name, body) =>
