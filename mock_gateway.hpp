@@ -10703,7 +10703,8 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
+  /// `failure_as_data` is the name of a failure in the data of an error event.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data };
   Kind kind;
   std::string name;
   std::string pointer;
@@ -34684,7 +34685,13 @@ MOCK_GATEWAY_INLINE Effect read_effect_with(ScriptReader& reader, const ScriptNo
     case EffectArgument::gate: return faults::effect(form.kind, reader.gate(script_values::name_of(node)));
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
-    case EffectArgument::json: return faults::effect(form.kind, node.value);
+    case EffectArgument::json: {
+      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const std::vector<std::string> failures = script_types::failure_names();
+      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
+        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      return faults::effect(form.kind, node.value);
+    }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
     case EffectArgument::difference: return faults::effect(form.kind, read_value<std::int64_t>(reader, node));
   }
@@ -36087,7 +36094,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
+// Warnings about hidden stubs, unreachable states, failures as data, and unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
@@ -36261,6 +36268,16 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
       problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
 }
 
+MOCK_GATEWAY_INLINE void warn_of_failures_as_data(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  for (const ScriptPart& part : plan.parts)
+    for (const ScriptReference& reference : part.references)
+      if (reference.kind == ScriptReference::Kind::failure_as_data)
+        problems.push_back(part.source->problem(
+            Severity::warning,
+            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
+                                    in_quotes(reference.name) + "}?"}));
+}
+
 // Models, keys and operations.
 
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
@@ -36298,6 +36315,7 @@ MOCK_GATEWAY_INLINE void keep_open_references(ScriptPlan& plan) {
   };
   for (const ScriptPart& part : plan.parts) {
     for (const ScriptReference& reference : part.references) {
+      if (reference.kind == ScriptReference::Kind::failure_as_data) continue;
       if (declared_for(reference.kind).count(reference.name) > 0) continue;
       const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
       if (is_new)
@@ -36320,6 +36338,7 @@ MOCK_GATEWAY_INLINE ScriptProblem problem_of(const OpenReference& open, Severity
 MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all) {
   warn_of_hidden(plan, problems);
   warn_of_states(plan, is_all, problems);
+  warn_of_failures_as_data(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
   plan.taken.clear();
@@ -38428,136 +38447,136 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10593    gateway/option_values.hpp
 //  10651    gateway/sweep_run.hpp
 //  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11715    core/gate.cpp
+//  11925    core/json_reader.cpp
+//  12264    core/pattern.cpp
+//  12677    core/random.cpp
+//  12732    core/reporter.cpp
+//  12830    core/text.cpp
+//  13174    model/acceptance.cpp
+//  13233    model/checks.cpp
+//  13270    model/connection_fault.cpp
+//  13372    model/failure.cpp
+//  13518    model/fault.cpp
+//  13752    model/finding.cpp
+//  13786    model/http_reply.cpp
+//  13852    model/pace.cpp
+//  14050    model/profile.cpp
+//  14228    model/range.cpp
+//  14258    model/received_request.cpp
+//  14326    model/reply.cpp
+//  14722    model/reply_checks.cpp
+//  14915    model/reply_template.cpp
+//  15075    model/sent_answer.cpp
+//  15103    model/sse_dialect.cpp
+//  15248    request/chat_fields.cpp
+//  15390    request/chat_messages.cpp
+//  15599    request/chat_reader.cpp
+//  16004    request/chat_request.cpp
+//  16088    request/embedding_request.cpp
+//  16176    keys/api_key.cpp
+//  16226    keys/key_store.cpp
+//  16723    keys/keys.cpp
+//  16787    keys/secrets.cpp
+//  16992    answer/bodies.cpp
+//  17065    answer/completion.cpp
+//  17291    answer/completion_events.cpp
+//  17487    answer/completion_json.cpp
+//  17704    answer/default_reply.cpp
+//  17881    answer/embeddings.cpp
+//  17998    answer/schema_checker.cpp
+//  18461    answer/schema_instance.cpp
+//  18834    answer/tokens.cpp
+//  19055    answer/words.cpp
+//  19116    script/chaos.cpp
+//  19256    script/chaos_rules.cpp
+//  19368    script/connection_faults.cpp
+//  19477    script/excerpts.cpp
+//  19539    script/field_matchers.cpp
+//  19917    script/forced_failures.cpp
+//  20006    script/hiding.cpp
+//  20121    script/json_comparison.cpp
+//  20207    script/matcher.cpp
+//  20450    script/matchers.cpp
+//  20801    script/scope.cpp
+//  20859    script/script.cpp
+//  21255    script/text_matchers.cpp
+//  21376    delivery/answer_log.cpp
+//  21546    delivery/delivery.cpp
+//  22010    delivery/faults_and_waits.cpp
+//  22283    delivery/framing.cpp
+//  22400    delivery/gzip.cpp
+//  22467    delivery/pace_schedule.cpp
+//  22536    delivery/progress.cpp
+//  22587    delivery/write_queue.cpp
+//  22728    http/acceptor.cpp
+//  22836    http/compatibility.cpp
+//  22945    http/connection.cpp
+//  23526    http/poller.cpp
+//  23694    http/reactor.cpp
+//  23957    http/request_reader.cpp
+//  24408    http/response.cpp
+//  24489    http/server.cpp
+//  24896    http/sockets.cpp
+//  25398    http/turned_away.cpp
+//  25482    http/workers.cpp
+//  25595    evidence/diagnosis.cpp
+//  25814    evidence/evidence_json.cpp
+//  26181    evidence/exchange.cpp
+//  26467    evidence/gateway_problems.cpp
+//  26914    evidence/journal.cpp
+//  27068    evidence/kept_problems.cpp
+//  27178    evidence/notes.cpp
+//  27279    evidence/record.cpp
+//  27736    evidence/redaction.cpp
+//  27876    evidence/redirects.cpp
+//  27979    evidence/retries.cpp
+//  28351    evidence/review.cpp
+//  28722    evidence/told_in_body.cpp
+//  28819    evidence/verification.cpp
+//  28936    serve/answer_headers.cpp
+//  29013    serve/asked_requests.cpp
+//  29080    serve/chat_judge.cpp
+//  29393    serve/connection_loop.cpp
+//  29554    serve/gateway_state.cpp
+//  29590    serve/judge.cpp
+//  29823    serve/limits.cpp
+//  29920    serve/operations.cpp
+//  30142    serve/reply_answer.cpp
+//  30283    serve/request_checks.cpp
+//  30357    serve/runner.cpp
+//  30705    serve/served_models.cpp
+//  30783    serve/served_request.cpp
+//  30851    gateway/catalogue.cpp
+//  31264    gateway/catalogue_chunks.cpp
+//  31552    gateway/catalogue_delivery.cpp
+//  31704    gateway/catalogue_entries.cpp
+//  31933    gateway/catalogue_failures.cpp
+//  32214    gateway/catalogue_framing.cpp
+//  32398    gateway/catalogue_tool_calls.cpp
+//  32597    gateway/chat_script.cpp
+//  32746    gateway/gateway.cpp
+//  33036    gateway/mishaps.cpp
+//  33374    gateway/options.cpp
+//  33527    gateway/sweep.cpp
+//  33928    document/scenario_files.cpp
+//  34066    document/script_document.cpp
+//  34456    document/script_faults.cpp
+//  34748    document/script_files.cpp
+//  34892    document/script_gateway.cpp
+//  35195    document/script_matchers.cpp
+//  35487    document/script_objects.cpp
+//  35647    document/script_reader.cpp
+//  36095    document/script_references.cpp
+//  36423    document/script_replies.cpp
+//  36807    document/script_schema.cpp
+//  36934    document/script_sections.cpp
+//  37476    document/script_values.cpp
+//  37864  Adapters
+//  37881    adapters/catch2.hpp
+//  38035    adapters/doctest.hpp
+//  38195    adapters/gtest.hpp
