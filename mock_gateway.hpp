@@ -2957,9 +2957,10 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
-  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters is only masked in credential fields, because it may be a word (`EMPTY`).
+  /// Sets the key's secret: printable ASCII without a space at its ends, although the documented service only has
+  /// `sk-…`. Default: generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret
+  /// without `sk-` and with fewer than 16 characters is only masked in credential fields, because it may be a word
+  /// (`EMPTY`).
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2998,7 +2999,8 @@ class KeyStore;
 
 /// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
 /// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
-/// throw GatewayError for an unknown id and, except find(), for a deleted key.
+/// also take a description that only one key has; keys that are not deleted come first. They throw GatewayError for an
+/// unknown id, an ambiguous description and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
@@ -3031,7 +3033,7 @@ class Keys {
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 
-  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;
   /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
@@ -3604,9 +3606,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
-/// of its rate limit. Throws GatewayError for an id that looks like a secret.
-FailureScope for_key(std::string id);
+/// The requests with this key, by id or description, if it is enabled and may use the operation. They get the failure
+/// before the check of its rate limit. Throws GatewayError for a secret; fail_next and fail_always throw it for a
+/// description that several keys have.
+FailureScope for_key(std::string id_or_description);
 /// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
@@ -16256,11 +16259,11 @@ MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
 }
 
 MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
-  const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (!visible || secret.empty() || secret == "sk-") {
+  const bool printable = std::all_of(secret.begin(), secret.end(), [](char c) { return c >= ' ' && c < '\x7f'; });
+  if (!printable || secret.empty() || secret == "sk-" || secret.front() == ' ' || secret.back() == ' ') {
     throw GatewayError(
-        "a key's secret must be visible ASCII without spaces, and neither empty nor just \"sk-\"; leave it out to have "
-        "one generated");
+        "a key's secret must be printable ASCII without a space at its beginning or end (HTTP drops those), and "
+        "neither empty nor just \"sk-\"; leave it out to have one generated");
   }
 }
 
@@ -16401,27 +16404,31 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
 
 MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  describe(living_entry(id, "described"), std::move(description));
-  changes_.note_for(id);
+  Entry& its = living_entry(id, "described");
+  describe(its, std::move(description));
+  changes_.note_for(its.key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
-  changes_.note_for(id);
+  Entry& its = living_entry(id, to_string(steps.empty() ? state : steps.front().state));
+  put_in_state(its, state, steps);
+  changes_.note_for(its.key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.models = std::move(models);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.models = std::move(models);
+  changes_.note_for(key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.operations = std::move(operations);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.operations = std::move(operations);
+  changes_.note_for(key.id);
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
@@ -16700,6 +16707,17 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(con
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
+  std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
+  if (!std::all_of(named.begin(), named.end(), is_deleted))
+    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  if (named.size() == 1) return *named.front();
+  if (named.size() > 1) {
+    std::string ids;
+    for (const Entry* const one : named) ids += (ids.empty() ? "" : ", ") + one->key.id;
+    throw GatewayError("several keys have the description \"" + text::excerpt(id, 60) + "\": " + ids +
+                       "; name one of them by its id");
+  }
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
     throw GatewayError("name a key by its id, not by its secret; CreatedKey::id and Keys::list() have the id");
   }
@@ -16707,7 +16725,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
-  throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
+  throw GatewayError("no key has the id or description \"" + shown + "\"; Keys::list() shows them");
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view participle) const {
@@ -16896,7 +16914,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
   const int value = text::hex_byte(text, digits);
   if (value < 0) return 0;
   byte = static_cast<char>(value);
-  return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
+  return byte >= ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
 MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
@@ -32876,6 +32894,12 @@ class Gateway::Impl : public detail::NoteSource {
   /// The maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
+  /// Returns the scope with the id of its key. Keys that do not exist yet stay as they are named.
+  FailureScope with_id(const FailureScope& scope) const {
+    if (scope.kind() != FailureScope::Kind::key || state.keys->named(scope.name()).empty()) return scope;
+    return for_key(state.keys->find(scope.name()).id);
+  }
+
   static constexpr Duration patience = std::chrono::seconds{1};
   SourceLocation where;
   long process = detail::process::id();
@@ -32952,13 +32976,13 @@ MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void(
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, times, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, times, impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
@@ -32966,7 +32990,7 @@ MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.clear(scope);
+  if (Impl* const impl = here()) impl->state.failures.clear(impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
@@ -35054,7 +35078,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
-     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -35156,7 +35180,8 @@ MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& no
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
-    {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"secret", &text, "its secret; generated unless set", &set_key_secret, false,
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
     {"state_for", &key_steps, "its earlier states, each for a number of its requests",
      &script_values::apply_each<&add_key_step>},
@@ -38340,243 +38365,243 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2717    evidence/review.hpp
 //   2838    model/operation.hpp
 //   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11715    core/gate.cpp
-//  11925    core/json_reader.cpp
-//  12264    core/pattern.cpp
-//  12677    core/random.cpp
-//  12732    core/reporter.cpp
-//  12830    core/text.cpp
-//  13174    model/acceptance.cpp
-//  13233    model/checks.cpp
-//  13270    model/connection_fault.cpp
-//  13372    model/failure.cpp
-//  13518    model/fault.cpp
-//  13752    model/finding.cpp
-//  13786    model/http_reply.cpp
-//  13852    model/pace.cpp
-//  14050    model/profile.cpp
-//  14228    model/range.cpp
-//  14258    model/received_request.cpp
-//  14326    model/reply.cpp
-//  14722    model/reply_checks.cpp
-//  14915    model/reply_template.cpp
-//  15075    model/sent_answer.cpp
-//  15103    model/sse_dialect.cpp
-//  15248    request/chat_fields.cpp
-//  15390    request/chat_messages.cpp
-//  15599    request/chat_reader.cpp
-//  16004    request/chat_request.cpp
-//  16088    request/embedding_request.cpp
-//  16176    keys/api_key.cpp
-//  16226    keys/key_store.cpp
-//  16723    keys/keys.cpp
-//  16787    keys/secrets.cpp
-//  16992    answer/bodies.cpp
-//  17065    answer/completion.cpp
-//  17291    answer/completion_events.cpp
-//  17487    answer/completion_json.cpp
-//  17704    answer/default_reply.cpp
-//  17881    answer/embeddings.cpp
-//  17998    answer/schema_checker.cpp
-//  18461    answer/schema_instance.cpp
-//  18834    answer/tokens.cpp
-//  19055    answer/words.cpp
-//  19116    script/chaos.cpp
-//  19256    script/chaos_rules.cpp
-//  19368    script/connection_faults.cpp
-//  19477    script/excerpts.cpp
-//  19539    script/field_matchers.cpp
-//  19917    script/forced_failures.cpp
-//  20006    script/hiding.cpp
-//  20121    script/json_comparison.cpp
-//  20207    script/matcher.cpp
-//  20450    script/matchers.cpp
-//  20801    script/scope.cpp
-//  20859    script/script.cpp
-//  21255    script/text_matchers.cpp
-//  21376    delivery/answer_log.cpp
-//  21546    delivery/delivery.cpp
-//  22010    delivery/faults_and_waits.cpp
-//  22283    delivery/framing.cpp
-//  22400    delivery/gzip.cpp
-//  22467    delivery/pace_schedule.cpp
-//  22536    delivery/progress.cpp
-//  22587    delivery/write_queue.cpp
-//  22728    http/acceptor.cpp
-//  22836    http/compatibility.cpp
-//  22945    http/connection.cpp
-//  23526    http/poller.cpp
-//  23694    http/reactor.cpp
-//  23957    http/request_reader.cpp
-//  24408    http/response.cpp
-//  24489    http/server.cpp
-//  24896    http/sockets.cpp
-//  25398    http/turned_away.cpp
-//  25482    http/workers.cpp
-//  25595    evidence/diagnosis.cpp
-//  25814    evidence/evidence_json.cpp
-//  26181    evidence/exchange.cpp
-//  26467    evidence/gateway_problems.cpp
-//  26914    evidence/journal.cpp
-//  27068    evidence/kept_problems.cpp
-//  27178    evidence/notes.cpp
-//  27279    evidence/record.cpp
-//  27736    evidence/redaction.cpp
-//  27876    evidence/redirects.cpp
-//  27979    evidence/retries.cpp
-//  28351    evidence/review.cpp
-//  28722    evidence/told_in_body.cpp
-//  28819    evidence/verification.cpp
-//  28936    serve/answer_headers.cpp
-//  29013    serve/asked_requests.cpp
-//  29080    serve/chat_judge.cpp
-//  29393    serve/connection_loop.cpp
-//  29554    serve/gateway_state.cpp
-//  29590    serve/judge.cpp
-//  29823    serve/limits.cpp
-//  29920    serve/operations.cpp
-//  30142    serve/reply_answer.cpp
-//  30283    serve/request_checks.cpp
-//  30357    serve/runner.cpp
-//  30705    serve/served_models.cpp
-//  30783    serve/served_request.cpp
-//  30851    gateway/catalogue.cpp
-//  31264    gateway/catalogue_chunks.cpp
-//  31552    gateway/catalogue_delivery.cpp
-//  31704    gateway/catalogue_entries.cpp
-//  31933    gateway/catalogue_failures.cpp
-//  32214    gateway/catalogue_framing.cpp
-//  32398    gateway/catalogue_tool_calls.cpp
-//  32597    gateway/chat_script.cpp
-//  32746    gateway/gateway.cpp
-//  33036    gateway/mishaps.cpp
-//  33374    gateway/options.cpp
-//  33527    gateway/sweep.cpp
-//  33928    document/scenario_files.cpp
-//  34066    document/script_document.cpp
-//  34456    document/script_faults.cpp
-//  34748    document/script_files.cpp
-//  34892    document/script_gateway.cpp
-//  35195    document/script_matchers.cpp
-//  35487    document/script_objects.cpp
-//  35647    document/script_reader.cpp
-//  36095    document/script_references.cpp
-//  36423    document/script_replies.cpp
-//  36807    document/script_schema.cpp
-//  36934    document/script_sections.cpp
-//  37476    document/script_values.cpp
-//  37864  Adapters
-//  37881    adapters/catch2.hpp
-//  38035    adapters/doctest.hpp
-//  38195    adapters/gtest.hpp
+//   2991    keys/keys.hpp
+//   3047    model/profile.hpp
+//   3076    model/tokenizer.hpp
+//   3088    gateway/options.hpp
+//   3229    model/acceptance.hpp
+//   3398    request/chat_request.hpp
+//   3517    script/scope.hpp
+//   3571    script/failure_scope.hpp
+//   3618    script/chaos.hpp
+//   3712    gateway/sweep.hpp
+//   3849    gateway/catalogue.hpp
+//   4009    gateway/mishaps.hpp
+//   4108    document/scenario_files.hpp
+//   4140    core/error.hpp
+//   4155    document/script_document.hpp
+//   4294    evidence/evidence_json.hpp
+//   4318    core/printed.hpp
+//   4347    core/reporter.hpp
+//   4426  Implementation
+//   4487    core/random.hpp
+//   4517    core/text.hpp
+//   4620    core/json_reader.hpp
+//   4674    core/pattern.hpp
+//   4765    core/json_pointer.hpp
+//   4813    core/calendar.hpp
+//   4832    core/access.hpp
+//   4904    core/timeline.hpp
+//   5082    core/rows.hpp
+//   5108    core/change_count.hpp
+//   5152    core/process.hpp
+//   5179    core/warning.hpp
+//   5194    core/heap_optional.hpp
+//   5221    core/handoff.hpp
+//   5258    model/profile_traits.hpp
+//   5358    model/checks.hpp
+//   5374    model/reply_data.hpp
+//   5440    model/request_error.hpp
+//   5453    model/fault_rows.hpp
+//   5569    model/failure_rows.hpp
+//   5609    model/dialect_rows.hpp
+//   5646    model/finding_kinds.hpp
+//   5723    model/reply_checks.hpp
+//   5772    request/embedding_request.hpp
+//   5796    request/chat_parser.hpp
+//   5813    request/chat_fields.hpp
+//   5861    request/chat_reader.hpp
+//   5956    keys/secrets.hpp
+//   5999    keys/key_store.hpp
+//   6206    answer/bodies.hpp
+//   6234    answer/events.hpp
+//   6292    answer/tokens.hpp
+//   6362    answer/completion.hpp
+//   6451    answer/completion_json.hpp
+//   6487    answer/completion_events.hpp
+//   6548    answer/words.hpp
+//   6563    answer/default_reply.hpp
+//   6578    answer/schema_checker.hpp
+//   6681    answer/embeddings.hpp
+//   6697    answer/occurrences.hpp
+//   6732    script/matcher_node.hpp
+//   6837    script/script.hpp
+//   7091    script/chaos_plan.hpp
+//   7133    script/chaos_rules.hpp
+//   7207    script/connection_faults.hpp
+//   7261    script/forced_failures.hpp
+//   7300    script/field_matchers.hpp
+//   7374    script/hiding.hpp
+//   7413    script/excerpts.hpp
+//   7437    script/json_comparison.hpp
+//   7463    delivery/answer_log.hpp
+//   7572    delivery/gzip.hpp
+//   7597    delivery/framing.hpp
+//   7646    delivery/outlet.hpp
+//   7693    delivery/pace_schedule.hpp
+//   7735    delivery/progress.hpp
+//   7785    delivery/waits.hpp
+//   7861    delivery/write_queue.hpp
+//   7956    delivery/delivery.hpp
+//   8222    http/exchange_observer.hpp
+//   8256    http/sockets.hpp
+//   8376    http/wakes.hpp
+//   8445    http/connection.hpp
+//   8712    http/request_reader.hpp
+//   8836    http/server.hpp
+//   8896    http/response.hpp
+//   8911    http/turned_away.hpp
+//   8959    http/workers.hpp
+//   9015    http/acceptor.hpp
+//   9058    http/poller.hpp
+//   9111    http/reactor.hpp
+//   9217    evidence/kept_problems.hpp
+//   9280    evidence/record.hpp
+//   9532    evidence/diagnosis.hpp
+//   9594    evidence/gateway_problems.hpp
+//   9692    evidence/review_parts.hpp
+//   9753    serve/asked_requests.hpp
+//   9830    serve/operations.hpp
+//   9897    serve/served_models.hpp
+//   9937    serve/gateway_state.hpp
+//   9995    serve/served_request.hpp
+//  10176    serve/runner.hpp
+//  10226    serve/connection_loop.hpp
+//  10269    serve/tester_code.hpp
+//  10333    gateway/catalogue_entries.hpp
+//  10596    gateway/option_values.hpp
+//  10654    gateway/sweep_run.hpp
+//  10677    document/script_reader.hpp
+//  10887    document/script_sections.hpp
+//  11066    document/script_values.hpp
+//  11232    core/calendar.cpp
+//  11313    core/clock.cpp
+//  11718    core/gate.cpp
+//  11928    core/json_reader.cpp
+//  12267    core/pattern.cpp
+//  12680    core/random.cpp
+//  12735    core/reporter.cpp
+//  12833    core/text.cpp
+//  13177    model/acceptance.cpp
+//  13236    model/checks.cpp
+//  13273    model/connection_fault.cpp
+//  13375    model/failure.cpp
+//  13521    model/fault.cpp
+//  13755    model/finding.cpp
+//  13789    model/http_reply.cpp
+//  13855    model/pace.cpp
+//  14053    model/profile.cpp
+//  14231    model/range.cpp
+//  14261    model/received_request.cpp
+//  14329    model/reply.cpp
+//  14725    model/reply_checks.cpp
+//  14918    model/reply_template.cpp
+//  15078    model/sent_answer.cpp
+//  15106    model/sse_dialect.cpp
+//  15251    request/chat_fields.cpp
+//  15393    request/chat_messages.cpp
+//  15602    request/chat_reader.cpp
+//  16007    request/chat_request.cpp
+//  16091    request/embedding_request.cpp
+//  16179    keys/api_key.cpp
+//  16229    keys/key_store.cpp
+//  16741    keys/keys.cpp
+//  16805    keys/secrets.cpp
+//  17010    answer/bodies.cpp
+//  17083    answer/completion.cpp
+//  17309    answer/completion_events.cpp
+//  17505    answer/completion_json.cpp
+//  17722    answer/default_reply.cpp
+//  17899    answer/embeddings.cpp
+//  18016    answer/schema_checker.cpp
+//  18479    answer/schema_instance.cpp
+//  18852    answer/tokens.cpp
+//  19073    answer/words.cpp
+//  19134    script/chaos.cpp
+//  19274    script/chaos_rules.cpp
+//  19386    script/connection_faults.cpp
+//  19495    script/excerpts.cpp
+//  19557    script/field_matchers.cpp
+//  19935    script/forced_failures.cpp
+//  20024    script/hiding.cpp
+//  20139    script/json_comparison.cpp
+//  20225    script/matcher.cpp
+//  20468    script/matchers.cpp
+//  20819    script/scope.cpp
+//  20877    script/script.cpp
+//  21273    script/text_matchers.cpp
+//  21394    delivery/answer_log.cpp
+//  21564    delivery/delivery.cpp
+//  22028    delivery/faults_and_waits.cpp
+//  22301    delivery/framing.cpp
+//  22418    delivery/gzip.cpp
+//  22485    delivery/pace_schedule.cpp
+//  22554    delivery/progress.cpp
+//  22605    delivery/write_queue.cpp
+//  22746    http/acceptor.cpp
+//  22854    http/compatibility.cpp
+//  22963    http/connection.cpp
+//  23544    http/poller.cpp
+//  23712    http/reactor.cpp
+//  23975    http/request_reader.cpp
+//  24426    http/response.cpp
+//  24507    http/server.cpp
+//  24914    http/sockets.cpp
+//  25416    http/turned_away.cpp
+//  25500    http/workers.cpp
+//  25613    evidence/diagnosis.cpp
+//  25832    evidence/evidence_json.cpp
+//  26199    evidence/exchange.cpp
+//  26485    evidence/gateway_problems.cpp
+//  26932    evidence/journal.cpp
+//  27086    evidence/kept_problems.cpp
+//  27196    evidence/notes.cpp
+//  27297    evidence/record.cpp
+//  27754    evidence/redaction.cpp
+//  27894    evidence/redirects.cpp
+//  27997    evidence/retries.cpp
+//  28369    evidence/review.cpp
+//  28740    evidence/told_in_body.cpp
+//  28837    evidence/verification.cpp
+//  28954    serve/answer_headers.cpp
+//  29031    serve/asked_requests.cpp
+//  29098    serve/chat_judge.cpp
+//  29411    serve/connection_loop.cpp
+//  29572    serve/gateway_state.cpp
+//  29608    serve/judge.cpp
+//  29841    serve/limits.cpp
+//  29938    serve/operations.cpp
+//  30160    serve/reply_answer.cpp
+//  30301    serve/request_checks.cpp
+//  30375    serve/runner.cpp
+//  30723    serve/served_models.cpp
+//  30801    serve/served_request.cpp
+//  30869    gateway/catalogue.cpp
+//  31282    gateway/catalogue_chunks.cpp
+//  31570    gateway/catalogue_delivery.cpp
+//  31722    gateway/catalogue_entries.cpp
+//  31951    gateway/catalogue_failures.cpp
+//  32232    gateway/catalogue_framing.cpp
+//  32416    gateway/catalogue_tool_calls.cpp
+//  32615    gateway/chat_script.cpp
+//  32764    gateway/gateway.cpp
+//  33060    gateway/mishaps.cpp
+//  33398    gateway/options.cpp
+//  33551    gateway/sweep.cpp
+//  33952    document/scenario_files.cpp
+//  34090    document/script_document.cpp
+//  34480    document/script_faults.cpp
+//  34772    document/script_files.cpp
+//  34916    document/script_gateway.cpp
+//  35220    document/script_matchers.cpp
+//  35512    document/script_objects.cpp
+//  35672    document/script_reader.cpp
+//  36120    document/script_references.cpp
+//  36448    document/script_replies.cpp
+//  36832    document/script_schema.cpp
+//  36959    document/script_sections.cpp
+//  37501    document/script_values.cpp
+//  37889  Adapters
+//  37906    adapters/catch2.hpp
+//  38060    adapters/doctest.hpp
+//  38220    adapters/gtest.hpp

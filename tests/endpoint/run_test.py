@@ -565,7 +565,7 @@ class FailuresOnDemand(unittest.TestCase):
                 self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
                 self.assertIn(said, done.stderr)
         keys = [flag for key in ("sk-a", "sk-b", "sk-c") for flag in ("--key", key)]
-        for name, said in [("--key", "several keys have this name: 503@key=--key"),
+        for name, said in [("--key", "several keys have this name, key_2 and key_3: 503@key=--key"),
                            ("none", "no key has this name (others are default key, --key, --key): 503@key=none")]:
             done = run(*keys, "--fail", "503@key=" + name, command=["true"])
             self.assertEqual((done.returncode, done.stderr), (2, f"mock-gateway: --fail: {said}\n"))

@@ -327,6 +327,13 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual([endpoint.status(key) for key in ("c=disabled", "d=")], [403, 403])
             self.assertEqual([endpoint.status(key) for key in ("a", "c", "d", "e", "empty")], [401] * 5)
 
+    def test_a_key_may_contain_spaces(self):
+        with Endpoint("--key", "My API Key") as endpoint:
+            self.assertEqual(endpoint.key, "My API Key")
+            self.assertEqual(endpoint.status(), 200)
+            self.assertEqual(endpoint.status(key="My API"), 401)
+            self.assertTrue(any("OPENAI_API_KEY='My API Key'" in line for line in endpoint.printed))
+
     def test_with_only_disabled_keys_there_is_still_an_enabled_one(self):
         with Endpoint("--key", "sk-off=disabled") as endpoint:
             self.assertEqual(endpoint.status("sk-off"), 403)
@@ -772,11 +779,11 @@ class HowItEnds(unittest.TestCase):
     def test_an_invalid_key_is_explained(self):
         for key in "", "sk-", "=disabled", "sk-=disabled":
             self.assert_refused("--port", "0", "--key", key, naming="--key: a key must not be empty or just sk-")
-        for key in "a b", "tab\t", "ké":
-            self.assert_refused("--port", "0", "--key", key, naming="visible ASCII without spaces")
+        for key in " a", "a ", "tab\t", "ké":
+            self.assert_refused("--port", "0", "--key", key, naming="printable ASCII without a space at its beginning or end")
 
     def test_the_error_about_a_key_does_not_repeat_it(self):
-        for flags in [["--key", "my-secret with a blank"], ["--key", "sk-my-secret with a blank"],
+        for flags in [["--key", "my-secret with a blank "], ["--key", "sk-my-secret with a blank "],
                       ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
             self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")
 
