@@ -9959,6 +9959,7 @@ struct ServeSettings {
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
   bool on_exchange_never_waits = false;
+  bool serves_health = false;
 };
 
 /// The parts that a reset clears; all by default.
@@ -10099,6 +10100,9 @@ struct ServedRequest {
 /// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
 /// this again.
 bool judge(ServedRequest& served);
+
+/// Whether this is the program's GET or HEAD /health: neither an operation nor a forced failure is for it.
+bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
 /// content type. Counts nothing and runs no function of the test.
@@ -10643,6 +10647,8 @@ struct OptionValues {
   std::function<void(const ConnectionHit&)> on_connection_hit;
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
+  /// GET /health is answered without a key and without a record, as in the program.
+  bool serves_health = false;
 
   static const OptionValues& moved_from();
 };
@@ -29607,8 +29613,8 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
-// Texts: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings;
+// GET /health. Texts: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
@@ -29826,6 +29832,19 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
   return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming) {
+  const ReceivedRequest& request = incoming.request;
+  if (!gateway.settings.serves_health || path_of(request) != "/health") return false;
+  if (request.method != "GET" && request.method != "HEAD") return false;
+  if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
+    return false;
+  const Route route = gateway.operations.find(request.method, path_of(request));
+  const auto forced = gateway.failures.queued();
+  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
+           return one.scope.name() == route.operation.to_string();
+         });
 }
 
 MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
@@ -30508,6 +30527,7 @@ struct RunningExchange::Judgement {
 
   IncomingRequest incoming;
   std::size_t position;
+  bool is_health_check = false;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
 };
@@ -30562,12 +30582,16 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
 MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
   const IncomingRequest& incoming = judgement_->incoming;
   ServedRequest& served = *judgement_->served;
-  if (!judge(served)) return false;
-  record_->id = served.exchange;
-  record_answer(served);
-
-  gateway_.journal->add(record_);
-  is_published_ = true;
+  if (judgement_->is_health_check) {
+    served.answer.body = R"({"status":"ok"})";
+    add_cross_origin_headers(served);
+  } else {
+    if (!judge(served)) return false;
+    record_->id = served.exchange;
+    record_answer(served);
+    gateway_.journal->add(record_);
+    is_published_ = true;
+  }
   // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
@@ -30587,6 +30611,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
+  if (!is_published_) return gateway_.journal->dropped();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
 }
@@ -30596,8 +30621,11 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   const std::uint64_t epoch = gateway_.journal->epoch();
   record_ = share<ExchangeRecord>();
   record_->received = timeline_->at(incoming.arrived);
+  judgement_->is_health_check = is_health_check(gateway_, incoming);
+  const std::optional<TimePoint> counted_at =
+      judgement_->is_health_check ? std::nullopt : std::optional(record_->received);
   judgement_->presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), record_->received);
+      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), counted_at);
   const KeyStore::Presented& presented = judgement_->presented;
   record_->epoch = epoch;
   record_->position = judgement_->position;
@@ -32790,6 +32818,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
   settings.on_exchange_never_waits = options.on_exchange_never_waits;
+  settings.serves_health = options.serves_health;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
@@ -38464,144 +38493,144 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9830    serve/operations.hpp
 //   9897    serve/served_models.hpp
 //   9937    serve/gateway_state.hpp
-//   9995    serve/served_request.hpp
-//  10176    serve/runner.hpp
-//  10226    serve/connection_loop.hpp
-//  10269    serve/tester_code.hpp
-//  10333    gateway/catalogue_entries.hpp
-//  10596    gateway/option_values.hpp
-//  10654    gateway/sweep_run.hpp
-//  10677    document/script_reader.hpp
-//  10887    document/script_sections.hpp
-//  11066    document/script_values.hpp
-//  11232    core/calendar.cpp
-//  11313    core/clock.cpp
-//  11718    core/gate.cpp
-//  11928    core/json_reader.cpp
-//  12267    core/pattern.cpp
-//  12680    core/random.cpp
-//  12735    core/reporter.cpp
-//  12833    core/text.cpp
-//  13177    model/acceptance.cpp
-//  13236    model/checks.cpp
-//  13273    model/connection_fault.cpp
-//  13375    model/failure.cpp
-//  13521    model/fault.cpp
-//  13755    model/finding.cpp
-//  13789    model/http_reply.cpp
-//  13855    model/pace.cpp
-//  14053    model/profile.cpp
-//  14231    model/range.cpp
-//  14261    model/received_request.cpp
-//  14329    model/reply.cpp
-//  14725    model/reply_checks.cpp
-//  14918    model/reply_template.cpp
-//  15078    model/sent_answer.cpp
-//  15106    model/sse_dialect.cpp
-//  15251    request/chat_fields.cpp
-//  15393    request/chat_messages.cpp
-//  15602    request/chat_reader.cpp
-//  16007    request/chat_request.cpp
-//  16091    request/embedding_request.cpp
-//  16179    keys/api_key.cpp
-//  16229    keys/key_store.cpp
-//  16741    keys/keys.cpp
-//  16805    keys/secrets.cpp
-//  17010    answer/bodies.cpp
-//  17083    answer/completion.cpp
-//  17309    answer/completion_events.cpp
-//  17505    answer/completion_json.cpp
-//  17722    answer/default_reply.cpp
-//  17899    answer/embeddings.cpp
-//  18016    answer/schema_checker.cpp
-//  18479    answer/schema_instance.cpp
-//  18852    answer/tokens.cpp
-//  19073    answer/words.cpp
-//  19134    script/chaos.cpp
-//  19274    script/chaos_rules.cpp
-//  19386    script/connection_faults.cpp
-//  19495    script/excerpts.cpp
-//  19557    script/field_matchers.cpp
-//  19935    script/forced_failures.cpp
-//  20024    script/hiding.cpp
-//  20139    script/json_comparison.cpp
-//  20225    script/matcher.cpp
-//  20468    script/matchers.cpp
-//  20819    script/scope.cpp
-//  20877    script/script.cpp
-//  21273    script/text_matchers.cpp
-//  21394    delivery/answer_log.cpp
-//  21564    delivery/delivery.cpp
-//  22028    delivery/faults_and_waits.cpp
-//  22301    delivery/framing.cpp
-//  22418    delivery/gzip.cpp
-//  22485    delivery/pace_schedule.cpp
-//  22554    delivery/progress.cpp
-//  22605    delivery/write_queue.cpp
-//  22746    http/acceptor.cpp
-//  22854    http/compatibility.cpp
-//  22963    http/connection.cpp
-//  23544    http/poller.cpp
-//  23712    http/reactor.cpp
-//  23975    http/request_reader.cpp
-//  24426    http/response.cpp
-//  24507    http/server.cpp
-//  24914    http/sockets.cpp
-//  25416    http/turned_away.cpp
-//  25500    http/workers.cpp
-//  25613    evidence/diagnosis.cpp
-//  25832    evidence/evidence_json.cpp
-//  26199    evidence/exchange.cpp
-//  26485    evidence/gateway_problems.cpp
-//  26932    evidence/journal.cpp
-//  27086    evidence/kept_problems.cpp
-//  27196    evidence/notes.cpp
-//  27297    evidence/record.cpp
-//  27754    evidence/redaction.cpp
-//  27894    evidence/redirects.cpp
-//  27997    evidence/retries.cpp
-//  28369    evidence/review.cpp
-//  28740    evidence/told_in_body.cpp
-//  28837    evidence/verification.cpp
-//  28954    serve/answer_headers.cpp
-//  29031    serve/asked_requests.cpp
-//  29098    serve/chat_judge.cpp
-//  29411    serve/connection_loop.cpp
-//  29572    serve/gateway_state.cpp
-//  29608    serve/judge.cpp
-//  29841    serve/limits.cpp
-//  29938    serve/operations.cpp
-//  30160    serve/reply_answer.cpp
-//  30301    serve/request_checks.cpp
-//  30375    serve/runner.cpp
-//  30723    serve/served_models.cpp
-//  30801    serve/served_request.cpp
-//  30869    gateway/catalogue.cpp
-//  31282    gateway/catalogue_chunks.cpp
-//  31570    gateway/catalogue_delivery.cpp
-//  31722    gateway/catalogue_entries.cpp
-//  31951    gateway/catalogue_failures.cpp
-//  32232    gateway/catalogue_framing.cpp
-//  32416    gateway/catalogue_tool_calls.cpp
-//  32615    gateway/chat_script.cpp
-//  32764    gateway/gateway.cpp
-//  33060    gateway/mishaps.cpp
-//  33398    gateway/options.cpp
-//  33551    gateway/sweep.cpp
-//  33952    document/scenario_files.cpp
-//  34090    document/script_document.cpp
-//  34480    document/script_faults.cpp
-//  34772    document/script_files.cpp
-//  34916    document/script_gateway.cpp
-//  35220    document/script_matchers.cpp
-//  35512    document/script_objects.cpp
-//  35672    document/script_reader.cpp
-//  36120    document/script_references.cpp
-//  36448    document/script_replies.cpp
-//  36832    document/script_schema.cpp
-//  36959    document/script_sections.cpp
-//  37501    document/script_values.cpp
-//  37889  Adapters
-//  37906    adapters/catch2.hpp
-//  38060    adapters/doctest.hpp
-//  38220    adapters/gtest.hpp
+//   9996    serve/served_request.hpp
+//  10180    serve/runner.hpp
+//  10230    serve/connection_loop.hpp
+//  10273    serve/tester_code.hpp
+//  10337    gateway/catalogue_entries.hpp
+//  10600    gateway/option_values.hpp
+//  10660    gateway/sweep_run.hpp
+//  10683    document/script_reader.hpp
+//  10893    document/script_sections.hpp
+//  11072    document/script_values.hpp
+//  11238    core/calendar.cpp
+//  11319    core/clock.cpp
+//  11724    core/gate.cpp
+//  11934    core/json_reader.cpp
+//  12273    core/pattern.cpp
+//  12686    core/random.cpp
+//  12741    core/reporter.cpp
+//  12839    core/text.cpp
+//  13183    model/acceptance.cpp
+//  13242    model/checks.cpp
+//  13279    model/connection_fault.cpp
+//  13381    model/failure.cpp
+//  13527    model/fault.cpp
+//  13761    model/finding.cpp
+//  13795    model/http_reply.cpp
+//  13861    model/pace.cpp
+//  14059    model/profile.cpp
+//  14237    model/range.cpp
+//  14267    model/received_request.cpp
+//  14335    model/reply.cpp
+//  14731    model/reply_checks.cpp
+//  14924    model/reply_template.cpp
+//  15084    model/sent_answer.cpp
+//  15112    model/sse_dialect.cpp
+//  15257    request/chat_fields.cpp
+//  15399    request/chat_messages.cpp
+//  15608    request/chat_reader.cpp
+//  16013    request/chat_request.cpp
+//  16097    request/embedding_request.cpp
+//  16185    keys/api_key.cpp
+//  16235    keys/key_store.cpp
+//  16747    keys/keys.cpp
+//  16811    keys/secrets.cpp
+//  17016    answer/bodies.cpp
+//  17089    answer/completion.cpp
+//  17315    answer/completion_events.cpp
+//  17511    answer/completion_json.cpp
+//  17728    answer/default_reply.cpp
+//  17905    answer/embeddings.cpp
+//  18022    answer/schema_checker.cpp
+//  18485    answer/schema_instance.cpp
+//  18858    answer/tokens.cpp
+//  19079    answer/words.cpp
+//  19140    script/chaos.cpp
+//  19280    script/chaos_rules.cpp
+//  19392    script/connection_faults.cpp
+//  19501    script/excerpts.cpp
+//  19563    script/field_matchers.cpp
+//  19941    script/forced_failures.cpp
+//  20030    script/hiding.cpp
+//  20145    script/json_comparison.cpp
+//  20231    script/matcher.cpp
+//  20474    script/matchers.cpp
+//  20825    script/scope.cpp
+//  20883    script/script.cpp
+//  21279    script/text_matchers.cpp
+//  21400    delivery/answer_log.cpp
+//  21570    delivery/delivery.cpp
+//  22034    delivery/faults_and_waits.cpp
+//  22307    delivery/framing.cpp
+//  22424    delivery/gzip.cpp
+//  22491    delivery/pace_schedule.cpp
+//  22560    delivery/progress.cpp
+//  22611    delivery/write_queue.cpp
+//  22752    http/acceptor.cpp
+//  22860    http/compatibility.cpp
+//  22969    http/connection.cpp
+//  23550    http/poller.cpp
+//  23718    http/reactor.cpp
+//  23981    http/request_reader.cpp
+//  24432    http/response.cpp
+//  24513    http/server.cpp
+//  24920    http/sockets.cpp
+//  25422    http/turned_away.cpp
+//  25506    http/workers.cpp
+//  25619    evidence/diagnosis.cpp
+//  25838    evidence/evidence_json.cpp
+//  26205    evidence/exchange.cpp
+//  26491    evidence/gateway_problems.cpp
+//  26938    evidence/journal.cpp
+//  27092    evidence/kept_problems.cpp
+//  27202    evidence/notes.cpp
+//  27303    evidence/record.cpp
+//  27760    evidence/redaction.cpp
+//  27900    evidence/redirects.cpp
+//  28003    evidence/retries.cpp
+//  28375    evidence/review.cpp
+//  28746    evidence/told_in_body.cpp
+//  28843    evidence/verification.cpp
+//  28960    serve/answer_headers.cpp
+//  29037    serve/asked_requests.cpp
+//  29104    serve/chat_judge.cpp
+//  29417    serve/connection_loop.cpp
+//  29578    serve/gateway_state.cpp
+//  29614    serve/judge.cpp
+//  29860    serve/limits.cpp
+//  29957    serve/operations.cpp
+//  30179    serve/reply_answer.cpp
+//  30320    serve/request_checks.cpp
+//  30394    serve/runner.cpp
+//  30751    serve/served_models.cpp
+//  30829    serve/served_request.cpp
+//  30897    gateway/catalogue.cpp
+//  31310    gateway/catalogue_chunks.cpp
+//  31598    gateway/catalogue_delivery.cpp
+//  31750    gateway/catalogue_entries.cpp
+//  31979    gateway/catalogue_failures.cpp
+//  32260    gateway/catalogue_framing.cpp
+//  32444    gateway/catalogue_tool_calls.cpp
+//  32643    gateway/chat_script.cpp
+//  32792    gateway/gateway.cpp
+//  33089    gateway/mishaps.cpp
+//  33427    gateway/options.cpp
+//  33580    gateway/sweep.cpp
+//  33981    document/scenario_files.cpp
+//  34119    document/script_document.cpp
+//  34509    document/script_faults.cpp
+//  34801    document/script_files.cpp
+//  34945    document/script_gateway.cpp
+//  35249    document/script_matchers.cpp
+//  35541    document/script_objects.cpp
+//  35701    document/script_reader.cpp
+//  36149    document/script_references.cpp
+//  36477    document/script_replies.cpp
+//  36861    document/script_schema.cpp
+//  36988    document/script_sections.cpp
+//  37530    document/script_values.cpp
+//  37918  Adapters
+//  37935    adapters/catch2.hpp
+//  38089    adapters/doctest.hpp
+//  38249    adapters/gtest.hpp

@@ -57,6 +57,7 @@ ServeSettings settings(const OptionValues& options) {
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
   settings.on_exchange_never_waits = options.on_exchange_never_waits;
+  settings.serves_health = options.serves_health;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;

@@ -334,6 +334,46 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status(key="My API"), 401)
             self.assertTrue(any("OPENAI_API_KEY='My API Key'" in line for line in endpoint.printed))
 
+    def test_health_needs_no_key_and_leaves_no_trace(self):
+        script = {"mock_gateway": 1, "keys": [{"name": "one", "secret": "sk-one", "state_for": [{"state": "disabled", "requests": 1}]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(script, file)
+            file.flush()
+            with Endpoint("--fail", "429:1", "--limit", "5/1h", "--script", file.name, "--fail-on", "error") as endpoint:
+                for method, key, text in [("GET", "sk-nobody", '{"status":"ok"}'), ("HEAD", "sk-nobody", ""),
+                                          ("GET", "sk-one", '{"status":"ok"}')]:
+                    answer, body = endpoint.request(method, "/health?full=1", key=key)
+                    self.assertEqual((answer.status, body), (200, text))
+                    self.assertEqual(answer.headers["Content-Type"], "application/json")
+                connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
+                for path, status in [("/health", 200), ("/v1/models", 429), ("/health", 200)]:
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    answer.read()
+                    self.assertEqual(answer.status, status)
+                connection.close()
+                # The limit and the key's states are unused, as was the failure.
+                self.assertEqual([endpoint.status() for _ in range(2)], [200, 200])
+                self.assertEqual([endpoint.status(key="sk-one") for _ in range(2)], [403, 200])
+                self.assertEqual(endpoint.request("POST", "/health", {})[0].status, 404)
+                self.assertEqual(endpoint.request("GET", "/v1/health")[0].status, 404)
+                log = "\n".join(endpoint.wait_for_log(8))
+                self.assertIn(" #1 GET /v1/models 429 ", log)
+                self.assertNotIn("GET /health", log)
+                self.assertEqual(endpoint.end(signal.SIGTERM)[0], 1)
+                self.assertIn("7 requests judged", endpoint.log[-1])
+
+    def test_an_operation_or_a_failure_for_health_takes_precedence(self):
+        with Endpoint("--fail", "503:1@GET /health") as endpoint:
+            self.assertEqual([endpoint.request("GET", "/health")[0].status for _ in range(2)], [503, 200])
+        script = {"mock_gateway": 1, "operations": [{"method": "GET", "path": "/health", "reply": {"json": {"mine": 1}}}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(script, file)
+            file.flush()
+            with Endpoint("--script", file.name) as endpoint:
+                self.assertEqual(json.loads(endpoint.request("GET", "/health")[1]), {"mine": 1})
+                self.assertEqual(endpoint.request("GET", "/health", key="sk-nobody")[0].status, 401)
+
     def test_with_only_disabled_keys_there_is_still_an_enabled_one(self):
         with Endpoint("--key", "sk-off=disabled") as endpoint:
             self.assertEqual(endpoint.status("sk-off"), 403)
