@@ -29238,7 +29238,11 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
-  served.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+  // Test runners cut long messages, so the closest stub comes first.
+  const std::size_t end = std::min(diagnosis.text.find('\n'), diagnosis.text.size());
+  std::string message = "no stub matched\n" + diagnosis.text.substr(0, end);
+  if (end < diagnosis.text.size()) message.insert(0, diagnosis.text.substr(end + 1) + '\n');
+  served.fail(failure(422, "no_stub_matched", text::as_utf8(message))
                   .header("x-mock-gateway-diagnosis", std::move(closest))
                   .should_retry(false),
               Decision::Kind::unmatched);
@@ -30162,7 +30166,9 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
 
 MOCK_GATEWAY_INLINE std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", " + chat_completions().to_string();
+  std::string list = list_models().to_string() + ", ";
+  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
+  list += chat_completions().to_string();
   if (embeddings_) list += ", " + embeddings().to_string();
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {
@@ -38595,42 +38601,42 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  28960    serve/answer_headers.cpp
 //  29037    serve/asked_requests.cpp
 //  29104    serve/chat_judge.cpp
-//  29417    serve/connection_loop.cpp
-//  29578    serve/gateway_state.cpp
-//  29614    serve/judge.cpp
-//  29860    serve/limits.cpp
-//  29957    serve/operations.cpp
-//  30179    serve/reply_answer.cpp
-//  30320    serve/request_checks.cpp
-//  30394    serve/runner.cpp
-//  30751    serve/served_models.cpp
-//  30829    serve/served_request.cpp
-//  30897    gateway/catalogue.cpp
-//  31310    gateway/catalogue_chunks.cpp
-//  31598    gateway/catalogue_delivery.cpp
-//  31750    gateway/catalogue_entries.cpp
-//  31979    gateway/catalogue_failures.cpp
-//  32260    gateway/catalogue_framing.cpp
-//  32444    gateway/catalogue_tool_calls.cpp
-//  32643    gateway/chat_script.cpp
-//  32792    gateway/gateway.cpp
-//  33089    gateway/mishaps.cpp
-//  33427    gateway/options.cpp
-//  33580    gateway/sweep.cpp
-//  33981    document/scenario_files.cpp
-//  34119    document/script_document.cpp
-//  34509    document/script_faults.cpp
-//  34801    document/script_files.cpp
-//  34945    document/script_gateway.cpp
-//  35249    document/script_matchers.cpp
-//  35541    document/script_objects.cpp
-//  35701    document/script_reader.cpp
-//  36149    document/script_references.cpp
-//  36477    document/script_replies.cpp
-//  36861    document/script_schema.cpp
-//  36988    document/script_sections.cpp
-//  37530    document/script_values.cpp
-//  37918  Adapters
-//  37935    adapters/catch2.hpp
-//  38089    adapters/doctest.hpp
-//  38249    adapters/gtest.hpp
+//  29421    serve/connection_loop.cpp
+//  29582    serve/gateway_state.cpp
+//  29618    serve/judge.cpp
+//  29864    serve/limits.cpp
+//  29961    serve/operations.cpp
+//  30185    serve/reply_answer.cpp
+//  30326    serve/request_checks.cpp
+//  30400    serve/runner.cpp
+//  30757    serve/served_models.cpp
+//  30835    serve/served_request.cpp
+//  30903    gateway/catalogue.cpp
+//  31316    gateway/catalogue_chunks.cpp
+//  31604    gateway/catalogue_delivery.cpp
+//  31756    gateway/catalogue_entries.cpp
+//  31985    gateway/catalogue_failures.cpp
+//  32266    gateway/catalogue_framing.cpp
+//  32450    gateway/catalogue_tool_calls.cpp
+//  32649    gateway/chat_script.cpp
+//  32798    gateway/gateway.cpp
+//  33095    gateway/mishaps.cpp
+//  33433    gateway/options.cpp
+//  33586    gateway/sweep.cpp
+//  33987    document/scenario_files.cpp
+//  34125    document/script_document.cpp
+//  34515    document/script_faults.cpp
+//  34807    document/script_files.cpp
+//  34951    document/script_gateway.cpp
+//  35255    document/script_matchers.cpp
+//  35547    document/script_objects.cpp
+//  35707    document/script_reader.cpp
+//  36155    document/script_references.cpp
+//  36483    document/script_replies.cpp
+//  36867    document/script_schema.cpp
+//  36994    document/script_sections.cpp
+//  37536    document/script_values.cpp
+//  37924  Adapters
+//  37941    adapters/catch2.hpp
+//  38095    adapters/doctest.hpp
+//  38255    adapters/gtest.hpp

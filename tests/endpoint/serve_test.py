@@ -816,6 +816,19 @@ class HowItEnds(unittest.TestCase):
         self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
         self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")
 
+    def test_an_unknown_flag_or_subcommand_is_named_with_the_probable_one(self):
+        for words, text in [(["--scrpt", "x"], 'there is no flag --scrpt; did you mean "--script"?'),
+                            (["serve", "--scrpt=x"], 'there is no flag --scrpt; did you mean "--script"?'),
+                            (["run", "--quite", "--", "true"], 'there is no flag --quite; did you mean "--quiet"?'),
+                            (["check", "--reprot", "text", "--", "true"], 'there is no flag --reprot; did you mean "--report"?'),
+                            (["srve"], 'there is no subcommand srve; did you mean "serve"?'),
+                            (["run", "pytest", "-q"], "unexpected argument pytest; put CMD after --"),
+                            (["serve", "--port", "0", "x"], "unexpected argument x")]:
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(done.stderr.split("\n")[0][:len(text) + 14], "mock-gateway: " + text)
+
     def test_an_invalid_key_is_explained(self):
         for key in "", "sk-", "=disabled", "sk-=disabled":
             self.assert_refused("--port", "0", "--key", key, naming="--key: a key must not be empty or just sk-")
