@@ -2957,9 +2957,10 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
-  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters may be a word (`EMPTY`), so it is only masked in credential fields.
+  /// Sets the key's secret: printable ASCII without a space at its ends, although the documented service only has
+  /// `sk-…`. Default: generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret
+  /// without `sk-` and with fewer than 16 characters is only masked in credential fields, because it may be a word
+  /// (`EMPTY`).
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2998,7 +2999,8 @@ class KeyStore;
 
 /// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
 /// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
-/// throw GatewayError for an unknown id and, except find(), for a deleted key.
+/// also take a description that only one key has; keys that are not deleted come first. They throw GatewayError for an
+/// unknown id, an ambiguous description and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
@@ -3031,7 +3033,7 @@ class Keys {
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 
-  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;
   /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
@@ -3604,9 +3606,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
-/// of its rate limit. Throws GatewayError for an id that looks like a secret.
-FailureScope for_key(std::string id);
+/// The requests with this key, by id or description, if it is enabled and may use the operation. They get the failure
+/// before the check of its rate limit. Throws GatewayError for a secret; fail_next and fail_always throw it for a
+/// description that several keys have.
+FailureScope for_key(std::string id_or_description);
 /// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 
@@ -9956,6 +9959,7 @@ struct ServeSettings {
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
   bool on_exchange_never_waits = false;
+  bool serves_health = false;
 };
 
 /// The parts that a reset clears; all by default.
@@ -10096,6 +10100,9 @@ struct ServedRequest {
 /// Returns whether there is an answer. If not, the request waits for the test's reply. The connection's wait ends when
 /// this function must be called again.
 bool judge(ServedRequest& served);
+
+/// Whether this is the program's GET or HEAD /health: neither an operation nor a forced failure is for it.
+bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
 /// content type. Counts nothing and runs no function of the test.
@@ -10640,6 +10647,8 @@ struct OptionValues {
   std::function<void(const ConnectionHit&)> on_connection_hit;
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
+  /// GET /health is answered without a key and without a record, as in the program.
+  bool serves_health = false;
 
   static const OptionValues& moved_from();
 };
@@ -10703,7 +10712,8 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
+  /// `failure_as_data` is the name of a failure in the data of an error event.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data };
   Kind kind;
   std::string name;
   std::string pointer;
@@ -16255,11 +16265,11 @@ MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
 }
 
 MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
-  const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (!visible || secret.empty() || secret == "sk-") {
+  const bool printable = std::all_of(secret.begin(), secret.end(), [](char c) { return c >= ' ' && c < '\x7f'; });
+  if (!printable || secret.empty() || secret == "sk-" || secret.front() == ' ' || secret.back() == ' ') {
     throw GatewayError(
-        "a key's secret must be visible ASCII without spaces, and neither empty nor just \"sk-\"; leave it out to have "
-        "one generated");
+        "a key's secret must be printable ASCII without a space at its beginning or end (HTTP drops those), and "
+        "neither empty nor just \"sk-\"; leave it out to have one generated");
   }
 }
 
@@ -16400,27 +16410,31 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
 
 MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  describe(living_entry(id, "described"), std::move(description));
-  changes_.note_for(id);
+  Entry& its = living_entry(id, "described");
+  describe(its, std::move(description));
+  changes_.note_for(its.key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
-  changes_.note_for(id);
+  Entry& its = living_entry(id, to_string(steps.empty() ? state : steps.front().state));
+  put_in_state(its, state, steps);
+  changes_.note_for(its.key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.models = std::move(models);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.models = std::move(models);
+  changes_.note_for(key.id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.operations = std::move(operations);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.operations = std::move(operations);
+  changes_.note_for(key.id);
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
@@ -16699,6 +16713,17 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(con
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
+  std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
+  if (!std::all_of(named.begin(), named.end(), is_deleted))
+    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  if (named.size() == 1) return *named.front();
+  if (named.size() > 1) {
+    std::string ids;
+    for (const Entry* const one : named) ids += (ids.empty() ? "" : ", ") + one->key.id;
+    throw GatewayError("several keys have the description \"" + text::excerpt(id, 60) + "\": " + ids +
+                       "; name one of them by its id");
+  }
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
     throw GatewayError("name a key by its id, not by its secret; CreatedKey::id and Keys::list() have the id");
   }
@@ -16706,7 +16731,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
-  throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
+  throw GatewayError("no key has the id or description \"" + shown + "\"; Keys::list() shows them");
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view participle) const {
@@ -16895,7 +16920,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
   const int value = text::hex_byte(text, digits);
   if (value < 0) return 0;
   byte = static_cast<char>(value);
-  return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
+  return byte >= ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
 MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
@@ -29213,7 +29238,11 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
-  served.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+  // Test runners cut long messages, so the closest stub comes first.
+  const std::size_t end = std::min(diagnosis.text.find('\n'), diagnosis.text.size());
+  std::string message = "no stub matched\n" + diagnosis.text.substr(0, end);
+  if (end < diagnosis.text.size()) message.insert(0, diagnosis.text.substr(end + 1) + '\n');
+  served.fail(failure(422, "no_stub_matched", text::as_utf8(message))
                   .header("x-mock-gateway-diagnosis", std::move(closest))
                   .should_retry(false),
               Decision::Kind::unmatched);
@@ -29588,8 +29617,8 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
-// Texts: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings;
+// GET /health. Texts: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
@@ -29807,6 +29836,19 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
   return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming) {
+  const ReceivedRequest& request = incoming.request;
+  if (!gateway.settings.serves_health || path_of(request) != "/health") return false;
+  if (request.method != "GET" && request.method != "HEAD") return false;
+  if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
+    return false;
+  const Route route = gateway.operations.find(request.method, path_of(request));
+  const auto forced = gateway.failures.queued();
+  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
+           return one.scope.name() == route.operation.to_string();
+         });
 }
 
 MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
@@ -30124,7 +30166,9 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
 
 MOCK_GATEWAY_INLINE std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", " + chat_completions().to_string();
+  std::string list = list_models().to_string() + ", ";
+  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
+  list += chat_completions().to_string();
   if (embeddings_) list += ", " + embeddings().to_string();
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {
@@ -30489,6 +30533,7 @@ struct RunningExchange::Judgement {
 
   IncomingRequest incoming;
   std::size_t position;
+  bool is_health_check = false;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
 };
@@ -30543,12 +30588,16 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
 MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
   const IncomingRequest& incoming = judgement_->incoming;
   ServedRequest& served = *judgement_->served;
-  if (!judge(served)) return false;
-  record_->id = served.exchange;
-  record_answer(served);
-
-  gateway_.journal->add(record_);
-  is_published_ = true;
+  if (judgement_->is_health_check) {
+    served.answer.body = R"({"status":"ok"})";
+    add_cross_origin_headers(served);
+  } else {
+    if (!judge(served)) return false;
+    record_->id = served.exchange;
+    record_answer(served);
+    gateway_.journal->add(record_);
+    is_published_ = true;
+  }
   // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
@@ -30568,6 +30617,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
+  if (!is_published_) return gateway_.journal->dropped();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
 }
@@ -30577,8 +30627,11 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   const std::uint64_t epoch = gateway_.journal->epoch();
   record_ = share<ExchangeRecord>();
   record_->received = timeline_->at(incoming.arrived);
+  judgement_->is_health_check = is_health_check(gateway_, incoming);
+  const std::optional<TimePoint> counted_at =
+      judgement_->is_health_check ? std::nullopt : std::optional(record_->received);
   judgement_->presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), record_->received);
+      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), counted_at);
   const KeyStore::Presented& presented = judgement_->presented;
   record_->epoch = epoch;
   record_->position = judgement_->position;
@@ -32765,6 +32818,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
   settings.on_exchange_never_waits = options.on_exchange_never_waits;
+  settings.serves_health = options.serves_health;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
@@ -32869,6 +32923,12 @@ class Gateway::Impl : public detail::NoteSource {
   /// Returns the maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
+  /// Returns the scope with the id of its key. Keys that do not exist yet stay as they are named.
+  FailureScope with_id(const FailureScope& scope) const {
+    if (scope.kind() != FailureScope::Kind::key || state.keys->named(scope.name()).empty()) return scope;
+    return for_key(state.keys->find(scope.name()).id);
+  }
+
   static constexpr Duration patience = std::chrono::seconds{1};
   SourceLocation where;
   long process = detail::process::id();
@@ -32945,13 +33005,13 @@ MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void(
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, times, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, times, impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
@@ -32959,7 +33019,7 @@ MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.clear(scope);
+  if (Impl* const impl = here()) impl->state.failures.clear(impl->with_id(scope));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
@@ -34679,7 +34739,13 @@ MOCK_GATEWAY_INLINE Effect read_effect_with(ScriptReader& reader, const ScriptNo
     case EffectArgument::gate: return faults::effect(form.kind, reader.gate(script_values::name_of(node)));
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
-    case EffectArgument::json: return faults::effect(form.kind, node.value);
+    case EffectArgument::json: {
+      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const std::vector<std::string> failures = script_types::failure_names();
+      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
+        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      return faults::effect(form.kind, node.value);
+    }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
     case EffectArgument::difference: return faults::effect(form.kind, read_value<std::int64_t>(reader, node));
   }
@@ -35042,7 +35108,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
-     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -35144,7 +35210,8 @@ MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& no
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
-    {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"secret", &text, "its secret; generated unless set", &set_key_secret, false,
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
     {"state_for", &key_steps, "its earlier states, each for a number of its requests",
      &script_values::apply_each<&add_key_step>},
@@ -36082,7 +36149,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
+// Warnings about hidden stubs, unreachable states, failures as data, and unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
@@ -36256,6 +36323,16 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
       problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
 }
 
+MOCK_GATEWAY_INLINE void warn_of_failures_as_data(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  for (const ScriptPart& part : plan.parts)
+    for (const ScriptReference& reference : part.references)
+      if (reference.kind == ScriptReference::Kind::failure_as_data)
+        problems.push_back(part.source->problem(
+            Severity::warning,
+            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
+                                    in_quotes(reference.name) + "}?"}));
+}
+
 // Models, keys and operations.
 
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
@@ -36293,6 +36370,7 @@ MOCK_GATEWAY_INLINE void keep_open_references(ScriptPlan& plan) {
   };
   for (const ScriptPart& part : plan.parts) {
     for (const ScriptReference& reference : part.references) {
+      if (reference.kind == ScriptReference::Kind::failure_as_data) continue;
       if (declared_for(reference.kind).count(reference.name) > 0) continue;
       const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
       if (is_new)
@@ -36315,6 +36393,7 @@ MOCK_GATEWAY_INLINE ScriptProblem problem_of(const OpenReference& open, Severity
 MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all) {
   warn_of_hidden(plan, problems);
   warn_of_states(plan, is_all, problems);
+  warn_of_failures_as_data(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
   plan.taken.clear();
@@ -38316,243 +38395,243 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2717    evidence/review.hpp
 //   2838    model/operation.hpp
 //   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31550    gateway/catalogue_delivery.cpp
-//  31704    gateway/catalogue_entries.cpp
-//  31933    gateway/catalogue_failures.cpp
-//  32211    gateway/catalogue_framing.cpp
-//  32395    gateway/catalogue_tool_calls.cpp
-//  32590    gateway/chat_script.cpp
-//  32739    gateway/gateway.cpp
-//  33029    gateway/mishaps.cpp
-//  33368    gateway/options.cpp
-//  33521    gateway/sweep.cpp
-//  33922    document/scenario_files.cpp
-//  34060    document/script_document.cpp
-//  34450    document/script_faults.cpp
-//  34736    document/script_files.cpp
-//  34880    document/script_gateway.cpp
-//  35183    document/script_matchers.cpp
-//  35475    document/script_objects.cpp
-//  35635    document/script_reader.cpp
-//  36083    document/script_references.cpp
-//  36399    document/script_replies.cpp
-//  36783    document/script_schema.cpp
-//  36910    document/script_sections.cpp
-//  37452    document/script_values.cpp
-//  37840  Adapters
-//  37857    adapters/catch2.hpp
-//  38011    adapters/doctest.hpp
-//  38171    adapters/gtest.hpp
+//   2991    keys/keys.hpp
+//   3047    model/profile.hpp
+//   3076    model/tokenizer.hpp
+//   3088    gateway/options.hpp
+//   3229    model/acceptance.hpp
+//   3398    request/chat_request.hpp
+//   3517    script/scope.hpp
+//   3571    script/failure_scope.hpp
+//   3618    script/chaos.hpp
+//   3712    gateway/sweep.hpp
+//   3849    gateway/catalogue.hpp
+//   4009    gateway/mishaps.hpp
+//   4108    document/scenario_files.hpp
+//   4140    core/error.hpp
+//   4155    document/script_document.hpp
+//   4294    evidence/evidence_json.hpp
+//   4318    core/printed.hpp
+//   4347    core/reporter.hpp
+//   4426  Implementation
+//   4487    core/random.hpp
+//   4517    core/text.hpp
+//   4620    core/json_reader.hpp
+//   4674    core/pattern.hpp
+//   4765    core/json_pointer.hpp
+//   4813    core/calendar.hpp
+//   4832    core/access.hpp
+//   4904    core/timeline.hpp
+//   5082    core/rows.hpp
+//   5108    core/change_count.hpp
+//   5152    core/process.hpp
+//   5179    core/warning.hpp
+//   5194    core/heap_optional.hpp
+//   5221    core/handoff.hpp
+//   5258    model/profile_traits.hpp
+//   5358    model/checks.hpp
+//   5374    model/reply_data.hpp
+//   5440    model/request_error.hpp
+//   5453    model/fault_rows.hpp
+//   5569    model/failure_rows.hpp
+//   5609    model/dialect_rows.hpp
+//   5646    model/finding_kinds.hpp
+//   5723    model/reply_checks.hpp
+//   5772    request/embedding_request.hpp
+//   5796    request/chat_parser.hpp
+//   5813    request/chat_fields.hpp
+//   5861    request/chat_reader.hpp
+//   5956    keys/secrets.hpp
+//   5999    keys/key_store.hpp
+//   6206    answer/bodies.hpp
+//   6234    answer/events.hpp
+//   6292    answer/tokens.hpp
+//   6362    answer/completion.hpp
+//   6451    answer/completion_json.hpp
+//   6487    answer/completion_events.hpp
+//   6548    answer/words.hpp
+//   6563    answer/default_reply.hpp
+//   6578    answer/schema_checker.hpp
+//   6681    answer/embeddings.hpp
+//   6697    answer/occurrences.hpp
+//   6732    script/matcher_node.hpp
+//   6837    script/script.hpp
+//   7091    script/chaos_plan.hpp
+//   7133    script/chaos_rules.hpp
+//   7207    script/connection_faults.hpp
+//   7261    script/forced_failures.hpp
+//   7300    script/field_matchers.hpp
+//   7374    script/hiding.hpp
+//   7413    script/excerpts.hpp
+//   7437    script/json_comparison.hpp
+//   7463    delivery/answer_log.hpp
+//   7572    delivery/gzip.hpp
+//   7597    delivery/framing.hpp
+//   7646    delivery/outlet.hpp
+//   7693    delivery/pace_schedule.hpp
+//   7735    delivery/progress.hpp
+//   7785    delivery/waits.hpp
+//   7861    delivery/write_queue.hpp
+//   7956    delivery/delivery.hpp
+//   8222    http/exchange_observer.hpp
+//   8256    http/sockets.hpp
+//   8376    http/wakes.hpp
+//   8445    http/connection.hpp
+//   8712    http/request_reader.hpp
+//   8836    http/server.hpp
+//   8896    http/response.hpp
+//   8911    http/turned_away.hpp
+//   8959    http/workers.hpp
+//   9015    http/acceptor.hpp
+//   9058    http/poller.hpp
+//   9111    http/reactor.hpp
+//   9217    evidence/kept_problems.hpp
+//   9280    evidence/record.hpp
+//   9532    evidence/diagnosis.hpp
+//   9594    evidence/gateway_problems.hpp
+//   9692    evidence/review_parts.hpp
+//   9753    serve/asked_requests.hpp
+//   9830    serve/operations.hpp
+//   9897    serve/served_models.hpp
+//   9937    serve/gateway_state.hpp
+//   9996    serve/served_request.hpp
+//  10180    serve/runner.hpp
+//  10230    serve/connection_loop.hpp
+//  10273    serve/tester_code.hpp
+//  10337    gateway/catalogue_entries.hpp
+//  10600    gateway/option_values.hpp
+//  10660    gateway/sweep_run.hpp
+//  10683    document/script_reader.hpp
+//  10893    document/script_sections.hpp
+//  11072    document/script_values.hpp
+//  11238    core/calendar.cpp
+//  11319    core/clock.cpp
+//  11724    core/gate.cpp
+//  11934    core/json_reader.cpp
+//  12273    core/pattern.cpp
+//  12686    core/random.cpp
+//  12741    core/reporter.cpp
+//  12839    core/text.cpp
+//  13183    model/acceptance.cpp
+//  13242    model/checks.cpp
+//  13279    model/connection_fault.cpp
+//  13381    model/failure.cpp
+//  13527    model/fault.cpp
+//  13761    model/finding.cpp
+//  13795    model/http_reply.cpp
+//  13861    model/pace.cpp
+//  14059    model/profile.cpp
+//  14237    model/range.cpp
+//  14267    model/received_request.cpp
+//  14335    model/reply.cpp
+//  14731    model/reply_checks.cpp
+//  14924    model/reply_template.cpp
+//  15084    model/sent_answer.cpp
+//  15112    model/sse_dialect.cpp
+//  15257    request/chat_fields.cpp
+//  15399    request/chat_messages.cpp
+//  15608    request/chat_reader.cpp
+//  16013    request/chat_request.cpp
+//  16097    request/embedding_request.cpp
+//  16185    keys/api_key.cpp
+//  16235    keys/key_store.cpp
+//  16747    keys/keys.cpp
+//  16811    keys/secrets.cpp
+//  17016    answer/bodies.cpp
+//  17089    answer/completion.cpp
+//  17315    answer/completion_events.cpp
+//  17511    answer/completion_json.cpp
+//  17728    answer/default_reply.cpp
+//  17905    answer/embeddings.cpp
+//  18022    answer/schema_checker.cpp
+//  18485    answer/schema_instance.cpp
+//  18858    answer/tokens.cpp
+//  19079    answer/words.cpp
+//  19140    script/chaos.cpp
+//  19280    script/chaos_rules.cpp
+//  19392    script/connection_faults.cpp
+//  19501    script/excerpts.cpp
+//  19563    script/field_matchers.cpp
+//  19941    script/forced_failures.cpp
+//  20030    script/hiding.cpp
+//  20145    script/json_comparison.cpp
+//  20231    script/matcher.cpp
+//  20474    script/matchers.cpp
+//  20825    script/scope.cpp
+//  20883    script/script.cpp
+//  21279    script/text_matchers.cpp
+//  21400    delivery/answer_log.cpp
+//  21570    delivery/delivery.cpp
+//  22034    delivery/faults_and_waits.cpp
+//  22307    delivery/framing.cpp
+//  22424    delivery/gzip.cpp
+//  22491    delivery/pace_schedule.cpp
+//  22560    delivery/progress.cpp
+//  22611    delivery/write_queue.cpp
+//  22752    http/acceptor.cpp
+//  22860    http/compatibility.cpp
+//  22969    http/connection.cpp
+//  23550    http/poller.cpp
+//  23718    http/reactor.cpp
+//  23981    http/request_reader.cpp
+//  24432    http/response.cpp
+//  24513    http/server.cpp
+//  24920    http/sockets.cpp
+//  25422    http/turned_away.cpp
+//  25506    http/workers.cpp
+//  25619    evidence/diagnosis.cpp
+//  25838    evidence/evidence_json.cpp
+//  26205    evidence/exchange.cpp
+//  26491    evidence/gateway_problems.cpp
+//  26938    evidence/journal.cpp
+//  27092    evidence/kept_problems.cpp
+//  27202    evidence/notes.cpp
+//  27303    evidence/record.cpp
+//  27760    evidence/redaction.cpp
+//  27900    evidence/redirects.cpp
+//  28003    evidence/retries.cpp
+//  28375    evidence/review.cpp
+//  28746    evidence/told_in_body.cpp
+//  28843    evidence/verification.cpp
+//  28960    serve/answer_headers.cpp
+//  29037    serve/asked_requests.cpp
+//  29104    serve/chat_judge.cpp
+//  29421    serve/connection_loop.cpp
+//  29582    serve/gateway_state.cpp
+//  29618    serve/judge.cpp
+//  29864    serve/limits.cpp
+//  29961    serve/operations.cpp
+//  30185    serve/reply_answer.cpp
+//  30326    serve/request_checks.cpp
+//  30400    serve/runner.cpp
+//  30757    serve/served_models.cpp
+//  30835    serve/served_request.cpp
+//  30903    gateway/catalogue.cpp
+//  31316    gateway/catalogue_chunks.cpp
+//  31603    gateway/catalogue_delivery.cpp
+//  31757    gateway/catalogue_entries.cpp
+//  31986    gateway/catalogue_failures.cpp
+//  32264    gateway/catalogue_framing.cpp
+//  32448    gateway/catalogue_tool_calls.cpp
+//  32643    gateway/chat_script.cpp
+//  32792    gateway/gateway.cpp
+//  33089    gateway/mishaps.cpp
+//  33428    gateway/options.cpp
+//  33581    gateway/sweep.cpp
+//  33982    document/scenario_files.cpp
+//  34120    document/script_document.cpp
+//  34510    document/script_faults.cpp
+//  34802    document/script_files.cpp
+//  34946    document/script_gateway.cpp
+//  35250    document/script_matchers.cpp
+//  35542    document/script_objects.cpp
+//  35702    document/script_reader.cpp
+//  36150    document/script_references.cpp
+//  36478    document/script_replies.cpp
+//  36862    document/script_schema.cpp
+//  36989    document/script_sections.cpp
+//  37531    document/script_values.cpp
+//  37919  Adapters
+//  37936    adapters/catch2.hpp
+//  38090    adapters/doctest.hpp
+//  38250    adapters/gtest.hpp

@@ -16,7 +16,7 @@ namespace endpoint {
 /// Serves until SIGINT or SIGTERM, which all other threads block.
 int serve(const Flags& flags);
 /// Serves while the command runs, and verifies its requests.
-int run(const Flags& flags, const std::vector<std::string>& command);
+int run(Flags flags, const std::vector<std::string>& command);
 /// Runs a client through the scenarios, and reports the results.
 int check(const CheckFlags& flags, const std::vector<std::string>& command);
 /// Tells whether scripts are valid. `format`: "text" or "json".

@@ -47,7 +47,8 @@ FailureScope key_scope(const Gateway& gateway, const std::string& spec, const st
       known += (known.empty() ? "" : ", ") + (key.description.empty() ? key.id : key.description);
       continue;
     }
-    if (!found.empty()) throw BadValue("--fail: several keys have this name: " + spec);
+    if (!found.empty())
+      throw BadValue("--fail: several keys have this name, " + found + " and " + key.id + ": " + spec);
     found = key.id;
   }
   if (found.empty()) throw BadValue("--fail: no key has this name (others are " + known + "): " + spec);

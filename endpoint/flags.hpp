@@ -60,6 +60,7 @@ struct Flags {
   std::optional<int> first_token_ms;
   std::optional<int> gap_ms;
   bool quiet = false;
+  bool logs_all = true;  // not set by a flag: `run` logs only what the gateway could not serve
   std::vector<std::string> reports;
   std::optional<std::string> fail_on;
   bool allow_refused = false;

@@ -20,6 +20,14 @@ std::string lost_line(TimePoint moment, std::size_t lines) {
   return line_of(moment, counted(lines, "line") + (lines == 1 ? " was" : " were") + " left out: stderr was not read");
 }
 
+/// Whether the gateway answered as the test wanted.
+bool is_served(const Exchange& exchange) {
+  const Decision& decision = exchange.decision();
+  return decision != Decision::Kind::unmatched && decision != Decision::Kind::callback_failed &&
+         decision != Decision::Kind::answer_failed && !internal::is_refusal(exchange) &&
+         exchange.outcome() != Outcome::Kind::guard_expired;
+}
+
 Colour colour_of(int status) {
   if (status >= 500) return Colour::red;
   return status >= 400 ? Colour::yellow : Colour::none;
@@ -82,8 +90,8 @@ void Worker::work() {
   }
 }
 
-Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run)
-    : chosen_(std::move(chosen)), quiet_(quiet) {
+Log::Log(std::optional<Scenario> chosen, bool quiet, bool logs_all, const std::string& journal, const std::string& run)
+    : chosen_(std::move(chosen)), quiet_(quiet), logs_all_(logs_all) {
   if (journal.empty()) return;
   journal_.emplace(journal, run, [this](std::string line) { say(std::move(line)); });
   appending_.emplace();
@@ -100,7 +108,7 @@ void Log::note(const Exchange& exchange) {
   if (!internal::is_refusal(exchange)) served_ = true;
   if (chosen_ && chosen_->happened_to(exchange)) struck_ = true;
   if (appending_) append(exchange);
-  if (quiet_) return;
+  if (quiet_ || (!logs_all_ && is_served(exchange))) return;
   enqueue_line([this, exchange] {
     written_ += line_of(exchange.ended().value_or(exchange.received()),
                         coloured(colour_of(exchange.status()), exchange.summary()));
@@ -120,7 +128,7 @@ void Log::note(const ConnectionHit& hit) {
   ++noted_;
   struck_ = true;
   served_ = true;
-  if (quiet_) return;
+  if (quiet_ || !logs_all_) return;
   enqueue_line([this, hit, now = std::chrono::system_clock::now()] {
     written_ += line_of(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
   });

@@ -55,10 +55,11 @@ class Worker {
 /// write, so that an unread stderr delays neither requests nor the journal.
 class Log {
  public:
-  /// `quiet`: no line per request or connection. `journal`: the file for exchanges as JSON lines,
+  /// `quiet`: no line per request or connection. `logs_all`: not only for requests that the gateway could not serve.
+  /// `journal`: the file for exchanges as JSON lines,
   /// JournalFile::stdout_path, or empty. `run` identifies this run in the file. Throws std::runtime_error if
   /// the file cannot be opened.
-  Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run);
+  Log(std::optional<Scenario> chosen, bool quiet, bool logs_all, const std::string& journal, const std::string& run);
   /// Writes the remaining lines. Does not wait for an unread stdout or stderr.
   ~Log();
   Log(const Log&) = delete;
@@ -83,6 +84,7 @@ class Log {
 
   const std::optional<Scenario> chosen_;
   const bool quiet_;
+  const bool logs_all_;
   std::atomic<std::size_t> noted_{0};
   std::atomic<std::size_t> exchanges_{0};
   std::atomic<bool> struck_{false};

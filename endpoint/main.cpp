@@ -33,6 +33,8 @@ class CommandLine {
 
  private:
   void parse(std::vector<std::string> words);
+  /// Describes the first unexpected word, and suggests a flag or a subcommand.
+  std::string unexpected() const;
   int chosen();
 
   Flags flags_;
@@ -90,7 +92,8 @@ int CommandLine::execute(std::vector<std::string> words) {
     return chosen();
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app_.exit(problem);  // --help and --version
-    std::string text = problem.what();
+    const bool is_unexpected = dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr;
+    std::string text = is_unexpected ? unexpected() : problem.what();
     if (run_->parsed() && !has_command_) text += "; put CMD after --, as in mock-gateway run -- pytest";
     if (check_->parsed() && !has_command_) text += "; put CMD after --, as in mock-gateway check -- ./client {prompt}";
     complain(text);
@@ -122,6 +125,21 @@ void CommandLine::parse(std::vector<std::string> words) {
   if (run_->parsed() && command_.empty()) throw BadValue("run: say what to run, as in mock-gateway run -- pytest");
   if (check_->parsed() && command_.empty())
     throw BadValue("check: say which client, as in mock-gateway check -- ./client {prompt}");
+}
+
+std::string CommandLine::unexpected() const {
+  const std::string word = app_.remaining(true).front();
+  const std::vector<CLI::App*> subcommands = app_.get_subcommands();
+  std::vector<std::string> known;
+  if (word[0] != '-') {
+    if (!subcommands.empty()) return "unexpected argument " + printable(word);
+    for (const CLI::App* one : app_.get_subcommands({})) known.push_back(one->get_name());
+    return "there is no subcommand " + printable(word) + internal::suggestion(word, known);
+  }
+  const CLI::App& used = subcommands.empty() ? app_ : *subcommands.front();
+  for (const CLI::Option* option : used.get_options()) known.push_back(option->get_name());
+  const std::string flag = word.substr(0, word.find('='));
+  return "there is no flag " + printable(flag) + internal::suggestion(flag, known);
 }
 
 int CommandLine::chosen() {

@@ -65,8 +65,8 @@ std::string report_json(const Results& results) {
 std::string report_github(const Results& results) {
   std::string lines;
   for (const Problem& problem : results.problems) {
-    lines += annotation(counts(results, problem) ? "error" : "warning", problem.where, to_string(problem.kind),
-                        problem.text);
+    const SourceLocation where = problem.near_misses.empty() ? problem.where : problem.near_misses.front().stub.where;
+    lines += annotation(counts(results, problem) ? "error" : "warning", where, to_string(problem.kind), problem.text);
   }
   for (const Finding& finding : results.findings) {
     std::string message = printable(finding.message);

@@ -47,13 +47,15 @@ std::string conclusion(const Results& results) {
   const auto notes = static_cast<std::size_t>(
       std::count_if(results.findings.begin(), results.findings.end(),
                     [](const Finding& finding) { return finding.severity == Severity::note; }));
-  const std::size_t others = results.problems.size() + results.findings.size() - problems - findings - notes;
+  const std::size_t other_problems = results.problems.size() - problems;
+  const std::size_t other_findings = results.findings.size() - findings - notes;
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (results.report_missing) add("a report could not be written");
   if (problems > 0) add(counted(problems, "problem"));
   if (findings > 0) add(counted(findings, "finding"));
-  if (others > 0) add(std::to_string(others) + " that --fail-on does not count");
+  if (other_problems > 0) add(counted(other_problems, "problem") + " that --fail-on does not count");
+  if (other_findings > 0) add(counted(other_findings, "finding") + " that --fail-on does not count");
   add(counted(results.judged, "request") + " judged" + (results.only_refused ? ", none of them served" : ""));
   if (!results.command.empty()) add(results.command);
   return (failed(results) ? "failed: " : "passed: ") + text;

@@ -14,7 +14,8 @@
 namespace mock_gateway {
 namespace endpoint {
 
-int run(const Flags& flags, const std::vector<std::string>& command) {
+int run(Flags flags, const std::vector<std::string>& command) {
+  flags.logs_all = false;  // CMD writes to the same terminal
   if (flags.print == "json")
     throw BadValue(
         "--print json: stdout belongs to CMD; the file named in MOCK_GATEWAY_INFO has the same JSON, as does "

@@ -59,7 +59,7 @@ Serving::Serving(const Flags& flags, int default_port, bool judged, const RunIde
       signature_(script_signature(flags.scripts)),
       document_(document_from(flags)),
       chosen_(scenario_from(flags)),
-      log_(chosen_, flags.quiet, flags.journal, identity.instance) {
+      log_(chosen_, flags.quiet, flags.logs_all, flags.journal, identity.instance) {
   gateway_.emplace(start_options(flags, default_port, judged, identity.token));
   if (document_) {
     for (const ScriptProblem& warning : document_->warnings(*gateway_))

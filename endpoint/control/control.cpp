@@ -167,6 +167,18 @@ ControlError Scopes::unknown(const std::string& id) const {
   return no_such("scope", id, known);
 }
 
+std::string Scopes::id_of(const std::string& id_or_name) const {
+  if (has(id_or_name)) return id_or_name;
+  std::string ids;
+  for (const auto& [id, name] : all())
+    if (name == id_or_name && !name.empty()) ids += (ids.empty() ? "" : ", ") + id;
+  if (ids.empty()) throw unknown(id_or_name);
+  if (ids.find(',') != std::string::npos)
+    throw ControlError(400, "invalid_request",
+                       "several scopes have the name " + quoted_shortly(id_or_name) + ": " + ids + "; use an id");
+  return ids;
+}
+
 std::vector<std::pair<std::string, std::string>> Scopes::all() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return scopes_;
@@ -186,9 +198,8 @@ Gateway& Control::gateway() const { return serving.gateway(); }
 internal::Inside Control::inside() const { return internal::Inside(serving.gateway()); }
 
 std::string Control::scope_of(const ControlRequest& request) const {
-  const std::optional<std::string> id = request.value("scope");
-  if (id && !scopes.has(*id)) throw scopes.unknown(*id);
-  return id.value_or("");
+  const std::optional<std::string> scope = request.value("scope");
+  return scope ? scopes.id_of(*scope) : std::string();
 }
 
 RequestScope requests_of(const std::string& scope) { return scope.empty() ? RequestScope() : RequestScope(scope); }

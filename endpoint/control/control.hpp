@@ -187,6 +187,8 @@ class Scopes {
   bool has(const std::string& id) const;
   /// Returns a 404 that suggests the nearest scope.
   ControlError unknown(const std::string& id) const;
+  /// Returns the ID of a scope by ID or name. Throws ControlError `no_such_scope`, or for a name of several scopes.
+  std::string id_of(const std::string& id_or_name) const;
   /// ID and name of each, oldest first.
   std::vector<std::pair<std::string, std::string>> all() const;
 
@@ -222,7 +224,7 @@ struct Control {
 
   Gateway& gateway() const;
   internal::Inside inside() const;
-  /// Returns the ID of `?scope=`, or an empty text. Throws ControlError `no_such_scope`.
+  /// Returns the ID of `?scope=`, or an empty text. Throws like Scopes::id_of().
   std::string scope_of(const ControlRequest& request) const;
 };
 

@@ -1,5 +1,6 @@
 // `/keys`, `/limit`.
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -52,22 +53,25 @@ Json key_json(const Control& control, const ApiKey& key) {
   return json;
 }
 
-/// Returns the key of the path. Throws ControlError `no_such_key`.
+/// Returns the key of the path, by id or name. Throws ControlError `no_such_key`, and GatewayError for a name of
+/// several.
 ApiKey key_of(const Control& control, const ControlRequest& request) {
-  const std::string& id = request.parameters.at(0);
+  const std::string& name = request.parameters.at(0);
   const std::string scope = control.scope_of(request);
-  if (!scope.empty() && id != scope) throw not_of("key", "no_such_key", id, scope);
+  const Keys keys = control.gateway().keys();
+  if (!scope.empty() && name != scope && keys.find(scope).description != name)
+    throw not_of("key", "no_such_key", name, scope);
   std::vector<std::string> known;
-  for (const ApiKey& key : control.gateway().keys().list()) {
-    if (key.id == id) return key;
-    known.push_back(key.id);
-  }
+  for (const ApiKey& key : keys.list())
+    for (const std::string& one : {key.id, key.description})
+      if (!one.empty()) known.push_back(one);
   try {
-    return control.gateway().keys().find(id);
+    return keys.find(scope.empty() ? name : scope);
   } catch (const GatewayError& error) {
+    if (std::count(known.begin(), known.end(), name) > 1) throw;
     // The error message must not repeat a secret.
-    if (id.find("sk-") != std::string::npos) throw ControlError(404, "no_such_key", error.what());
-    throw no_such("key", id, known);
+    if (name.find("sk-") != std::string::npos) throw ControlError(404, "no_such_key", error.what());
+    throw no_such("key", name, known);
   }
 }
 

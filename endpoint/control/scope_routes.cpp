@@ -57,7 +57,7 @@ void forget(Control& control, const std::string& id) {
 }
 
 ControlAnswer end(Control& control, const ControlRequest& request) {
-  const std::string& id = request.parameters.at(0);
+  const std::string id = control.scopes.id_of(request.parameters.at(0));
   static_cast<void>(request.object({}));
   // If two requests end the scope, only one succeeds.
   if (!control.scopes.remove(id)) throw control.scopes.unknown(id);

@@ -1,6 +1,6 @@
 // The script keys and names of failures, faults, effects and connection faults.
 
-#include <algorithm>  // find_if
+#include <algorithm>  // find, find_if
 #include <iterator>   // size
 #include <string_view>
 
@@ -238,7 +238,13 @@ Effect read_effect_with(ScriptReader& reader, const ScriptNode& node, const Effe
     case EffectArgument::gate: return faults::effect(form.kind, reader.gate(script_values::name_of(node)));
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
-    case EffectArgument::json: return faults::effect(form.kind, node.value);
+    case EffectArgument::json: {
+      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const std::vector<std::string> failures = script_types::failure_names();
+      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
+        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      return faults::effect(form.kind, node.value);
+    }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
     case EffectArgument::difference: return faults::effect(form.kind, read_value<std::int64_t>(reader, node));
   }

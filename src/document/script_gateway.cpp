@@ -175,7 +175,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
-     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -277,7 +277,8 @@ void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
-    {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"secret", &text, "its secret; generated unless set", &set_key_secret, false,
+     R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
     {"state_for", &key_steps, "its earlier states, each for a number of its requests",
      &script_values::apply_each<&add_key_step>},

@@ -46,7 +46,8 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
+  /// `failure_as_data` is the name of a failure in the data of an error event.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data };
   Kind kind;
   std::string name;
   std::string pointer;

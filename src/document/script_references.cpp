@@ -1,4 +1,4 @@
-// Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
+// Warnings about hidden stubs, unreachable states, failures as data, and unknown models, keys and operations.
 
 #include "script_sections.hpp"
 
@@ -187,6 +187,16 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
       problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
 }
 
+void warn_of_failures_as_data(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  for (const ScriptPart& part : plan.parts)
+    for (const ScriptReference& reference : part.references)
+      if (reference.kind == ScriptReference::Kind::failure_as_data)
+        problems.push_back(part.source->problem(
+            Severity::warning,
+            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
+                                    in_quotes(reference.name) + "}?"}));
+}
+
 // Models, keys and operations.
 
 std::set<std::string> declared_models(const ScriptPlan& plan) {
@@ -224,6 +234,7 @@ void keep_open_references(ScriptPlan& plan) {
   };
   for (const ScriptPart& part : plan.parts) {
     for (const ScriptReference& reference : part.references) {
+      if (reference.kind == ScriptReference::Kind::failure_as_data) continue;
       if (declared_for(reference.kind).count(reference.name) > 0) continue;
       const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
       if (is_new)
@@ -246,6 +257,7 @@ ScriptProblem problem_of(const OpenReference& open, Severity severity, const std
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all) {
   warn_of_hidden(plan, problems);
   warn_of_states(plan, is_all, problems);
+  warn_of_failures_as_data(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
   plan.taken.clear();

@@ -57,6 +57,7 @@ ServeSettings settings(const OptionValues& options) {
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
   settings.on_exchange_never_waits = options.on_exchange_never_waits;
+  settings.serves_health = options.serves_health;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
@@ -161,6 +162,12 @@ class Gateway::Impl : public detail::NoteSource {
   /// Returns the maximum wait for open exchanges: zero in a function that the gateway calls.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
+  /// Returns the scope with the id of its key. Keys that do not exist yet stay as they are named.
+  FailureScope with_id(const FailureScope& scope) const {
+    if (scope.kind() != FailureScope::Kind::key || state.keys->named(scope.name()).empty()) return scope;
+    return for_key(state.keys->find(scope.name()).id);
+  }
+
   static constexpr Duration patience = std::chrono::seconds{1};
   SourceLocation where;
   long process = detail::process::id();
@@ -237,13 +244,13 @@ Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const S
 void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
 
 void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, times, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, times, impl->with_id(scope));
 }
 
 void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, impl->with_id(scope));
 }
 
 void Gateway::clear_failures() {
@@ -251,7 +258,7 @@ void Gateway::clear_failures() {
 }
 
 void Gateway::clear_failures(const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->state.failures.clear(scope);
+  if (Impl* const impl = here()) impl->state.failures.clear(impl->with_id(scope));
 }
 
 void Gateway::chaos(const Chaos& rule) {

@@ -64,6 +64,8 @@ struct OptionValues {
   std::function<void(const ConnectionHit&)> on_connection_hit;
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
+  /// GET /health is answered without a key and without a record, as in the program.
+  bool serves_health = false;
 
   static const OptionValues& moved_from();
 };

@@ -98,9 +98,10 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
-  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
-  /// fewer than 16 characters may be a word (`EMPTY`), so it is only masked in credential fields.
+  /// Sets the key's secret: printable ASCII without a space at its ends, although the documented service only has
+  /// `sk-…`. Default: generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret
+  /// without `sk-` and with fewer than 16 characters is only masked in credential fields, because it may be a word
+  /// (`EMPTY`).
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;

@@ -3,7 +3,7 @@
 
 #include "key_store.hpp"
 
-#include <algorithm>  // all_of, max
+#include <algorithm>  // all_of, max, remove_if
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
@@ -37,11 +37,11 @@ std::string taken(const ApiKey& holder) {
 }
 
 void require_secret(const std::string& secret) {
-  const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (!visible || secret.empty() || secret == "sk-") {
+  const bool printable = std::all_of(secret.begin(), secret.end(), [](char c) { return c >= ' ' && c < '\x7f'; });
+  if (!printable || secret.empty() || secret == "sk-" || secret.front() == ' ' || secret.back() == ' ') {
     throw GatewayError(
-        "a key's secret must be visible ASCII without spaces, and neither empty nor just \"sk-\"; leave it out to have "
-        "one generated");
+        "a key's secret must be printable ASCII without a space at its beginning or end (HTTP drops those), and "
+        "neither empty nor just \"sk-\"; leave it out to have one generated");
   }
 }
 
@@ -182,27 +182,31 @@ std::string KeyStore::unused_secret(std::size_t serial) const {
 
 void KeyStore::set_description(const std::string& id, std::string description) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  describe(living_entry(id, "described"), std::move(description));
-  changes_.note_for(id);
+  Entry& its = living_entry(id, "described");
+  describe(its, std::move(description));
+  changes_.note_for(its.key.id);
 }
 
 void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
-  changes_.note_for(id);
+  Entry& its = living_entry(id, to_string(steps.empty() ? state : steps.front().state));
+  put_in_state(its, state, steps);
+  changes_.note_for(its.key.id);
 }
 
 void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.models = std::move(models);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.models = std::move(models);
+  changes_.note_for(key.id);
 }
 
 void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "limited").key.operations = std::move(operations);
-  changes_.note_for(id);
+  ApiKey& key = living_entry(id, "limited").key;
+  key.operations = std::move(operations);
+  changes_.note_for(key.id);
 }
 
 KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
@@ -481,6 +485,17 @@ std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, 
 KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
+  std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
+  if (!std::all_of(named.begin(), named.end(), is_deleted))
+    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  if (named.size() == 1) return *named.front();
+  if (named.size() > 1) {
+    std::string ids;
+    for (const Entry* const one : named) ids += (ids.empty() ? "" : ", ") + one->key.id;
+    throw GatewayError("several keys have the description \"" + text::excerpt(id, 60) + "\": " + ids +
+                       "; name one of them by its id");
+  }
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
     throw GatewayError("name a key by its id, not by its secret; CreatedKey::id and Keys::list() have the id");
   }
@@ -488,7 +503,7 @@ KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
-  throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
+  throw GatewayError("no key has the id or description \"" + shown + "\"; Keys::list() shows them");
 }
 
 KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view participle) const {

@@ -18,7 +18,8 @@ class KeyStore;
 
 /// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
 /// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
-/// throw GatewayError for an unknown id and, except find(), for a deleted key.
+/// also take a description that only one key has; keys that are not deleted come first. They throw GatewayError for an
+/// unknown id, an ambiguous description and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
@@ -51,7 +52,7 @@ class Keys {
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
 
-  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;
   /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;

@@ -118,7 +118,7 @@ std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const int value = text::hex_byte(text, digits);
   if (value < 0) return 0;
   byte = static_cast<char>(value);
-  return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
+  return byte >= ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
 void Scanner::search(std::string_view text) {

@@ -84,6 +84,7 @@ Options with_program_defaults(Options options) {
 
 Options with_program_hooks(Options options, const std::string& secret) {
   Access::edit(options).on_exchange_never_waits = true;
+  Access::edit(options).serves_health = true;
   if (!secret.empty()) Access::edit(options).secrets.push_back(secret);
   return options;
 }

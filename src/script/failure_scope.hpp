@@ -41,9 +41,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// The requests with this key, by id, if it is enabled and may use the operation. They get the failure before the check
-/// of its rate limit. Throws GatewayError for an id that looks like a secret.
-FailureScope for_key(std::string id);
+/// The requests with this key, by id or description, if it is enabled and may use the operation. They get the failure
+/// before the check of its rate limit. Throws GatewayError for a secret; fail_next and fail_always throw it for a
+/// description that several keys have.
+FailureScope for_key(std::string id_or_description);
 /// The valid chat requests for this model. They get the failure before a stub is chosen.
 FailureScope for_model(std::string id);
 

@@ -158,7 +158,11 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
-  served.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+  // Test runners cut long messages, so the closest stub comes first.
+  const std::size_t end = std::min(diagnosis.text.find('\n'), diagnosis.text.size());
+  std::string message = "no stub matched\n" + diagnosis.text.substr(0, end);
+  if (end < diagnosis.text.size()) message.insert(0, diagnosis.text.substr(end + 1) + '\n');
+  served.fail(failure(422, "no_stub_matched", text::as_utf8(message))
                   .header("x-mock-gateway-diagnosis", std::move(closest))
                   .should_retry(false),
               Decision::Kind::unmatched);

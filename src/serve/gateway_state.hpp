@@ -43,6 +43,7 @@ struct ServeSettings {
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
   bool on_exchange_never_waits = false;
+  bool serves_health = false;
 };
 
 /// The parts that a reset clears; all by default.

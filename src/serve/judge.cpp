@@ -1,5 +1,5 @@
-// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
-// Texts: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings;
+// GET /health. Texts: `src/model/failure.cpp`.
 
 #include "served_request.hpp"
 
@@ -236,6 +236,19 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
   return std::nullopt;
+}
+
+bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming) {
+  const ReceivedRequest& request = incoming.request;
+  if (!gateway.settings.serves_health || path_of(request) != "/health") return false;
+  if (request.method != "GET" && request.method != "HEAD") return false;
+  if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
+    return false;
+  const Route route = gateway.operations.find(request.method, path_of(request));
+  const auto forced = gateway.failures.queued();
+  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
+           return one.scope.name() == route.operation.to_string();
+         });
 }
 
 bool judge(ServedRequest& served) {

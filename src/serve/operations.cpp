@@ -216,7 +216,9 @@ std::string Operations::near_path(const std::string& path) const {
 
 std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", " + chat_completions().to_string();
+  std::string list = list_models().to_string() + ", ";
+  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
+  list += chat_completions().to_string();
   if (embeddings_) list += ", " + embeddings().to_string();
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {

@@ -156,6 +156,7 @@ struct RunningExchange::Judgement {
 
   IncomingRequest incoming;
   std::size_t position;
+  bool is_health_check = false;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
 };
@@ -210,12 +211,16 @@ void RunningExchange::give_up(const std::exception& why) noexcept {
 bool RunningExchange::judge_and_publish() {
   const IncomingRequest& incoming = judgement_->incoming;
   ServedRequest& served = *judgement_->served;
-  if (!judge(served)) return false;
-  record_->id = served.exchange;
-  record_answer(served);
-
-  gateway_.journal->add(record_);
-  is_published_ = true;
+  if (judgement_->is_health_check) {
+    served.answer.body = R"({"status":"ok"})";
+    add_cross_origin_headers(served);
+  } else {
+    if (!judge(served)) return false;
+    record_->id = served.exchange;
+    record_answer(served);
+    gateway_.journal->add(record_);
+    is_published_ = true;
+  }
   // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
@@ -235,6 +240,7 @@ void RunningExchange::end(Delivery::Result result) {
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
+  if (!is_published_) return gateway_.journal->dropped();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
 }
@@ -244,8 +250,11 @@ void RunningExchange::record_request() {
   const std::uint64_t epoch = gateway_.journal->epoch();
   record_ = share<ExchangeRecord>();
   record_->received = timeline_->at(incoming.arrived);
+  judgement_->is_health_check = is_health_check(gateway_, incoming);
+  const std::optional<TimePoint> counted_at =
+      judgement_->is_health_check ? std::nullopt : std::optional(record_->received);
   judgement_->presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), record_->received);
+      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), counted_at);
   const KeyStore::Presented& presented = judgement_->presented;
   record_->epoch = epoch;
   record_->position = judgement_->position;

@@ -131,6 +131,9 @@ struct ServedRequest {
 /// this function must be called again.
 bool judge(ServedRequest& served);
 
+/// Whether this is the program's GET or HEAD /health: neither an operation nor a forced failure is for it.
+bool is_health_check(const GatewayState& gateway, const IncomingRequest& incoming);
+
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
 /// content type. Counts nothing and runs no function of the test.
 std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);

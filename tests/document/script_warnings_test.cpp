@@ -46,6 +46,25 @@ Texts warnings_on_gateway(const Json& document) {
   return lines_of(script.warnings(gateway));
 }
 
+TEST_CASE("the name of a failure as the data of an error event is a warning") {
+  const auto warnings = [](const Json& data) {
+    const Json effect{{"error_event", data}};
+    const Json reply{{"text", "a b"}, {"faults", {{{"after_tokens", 1}, {"effect", effect}}}}};
+    return warnings_of({{"mock_gateway", 1},
+                        {"stubs",
+                         {
+                             {{"reply", reply}},
+                         }}});
+  };
+  const std::string text = "this sends exactly this JSON; did you mean {\"error_event_failure\": \"server_error\"}?";
+  for (const Json& data : {Json{{"failure", "server_error"}}, Json("server_error")}) {
+    REQUIRE(warnings(data).size() == 1);
+    CHECK(warnings(data)[0] == "/stubs/0/reply/faults/0/effect/error_event: " + text);
+  }
+  for (const Json& data : {Json{{"failure", "disk"}}, Json{{"error", "server_error"}}, Json("x"), Json{{"failure", 7}}})
+    CHECK(warnings(data).empty());
+}
+
 // Hidden stubs.
 
 /// Finds hidden stubs by comparing each stub with every earlier stub.

@@ -246,6 +246,36 @@ class Keys(Evidence):
             self.assertEqual(gateway.post("/keys", {"keys": []}), {"keys": []})
             self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]], ["default key", "mine"])
 
+    def test_a_name_does_where_an_id_does(self):
+        with Program() as gateway:
+            made = gateway.post("/keys", {"name": "pay/in full"})
+            path = "/keys/pay%2Fin%20full"
+            self.assertEqual(gateway.get(path)["id"], made["id"])
+            self.assertEqual(gateway.post(path + "/disable")["state"], "disabled")
+            self.assertEqual(gateway.chat(key=made["secret"])[0], 403)
+            self.assertEqual(gateway.post(path + "/enable")["state"], "enabled")
+            self.assertEqual(gateway.call("PATCH", path, {"limit": "1/1m"})["limit"], "1/1m")
+            twin = gateway.post("/keys", {"name": "pay/in full"})["id"]
+            error = self.refused("invalid_request", 400, gateway.post, path + "/disable")
+            self.assertIn(f'several keys have the description "pay/in full": {made["id"]}, {twin}', error["message"])
+            gateway.delete("/keys/" + twin)
+            self.assertEqual(gateway.delete(path)["state"], "deleted")
+            self.assertIn('did you mean "default key"',
+                          self.refused("no_such_key", 404, gateway.get, "/keys/default%20ke")["message"])
+
+            one = gateway.post("/scopes", {"name": "test_one"})
+            gateway.post("/stubs", {"reply": "Hi."}, scope="test_one")
+            self.assertEqual(len(gateway.get("/stubs", scope=one["id"])["stubs"]), 1)
+            self.assertEqual(gateway.post("/keys/test_one/disable", scope=one["id"])["id"], one["id"])
+            self.refused("no_such_key", 404, gateway.post, "/keys/key_1/disable", scope="test_one")
+            again = gateway.post("/scopes", {"name": "test_one"})
+            self.assertEqual(gateway.post("/keys/test_one/enable", scope=one["id"])["id"], one["id"])
+            error = self.refused("invalid_request", 400, gateway.get, "/stubs", scope="test_one")
+            self.assertIn(f'several scopes have the name "test_one": {one["id"]}, {again["id"]}', error["message"])
+            gateway.delete("/scopes/" + again["id"])
+            self.assertTrue(gateway.delete("/scopes/test_one")["ok"])
+            self.refused("no_such_scope", 404, gateway.delete, "/scopes/test_one")
+
     def test_all_keys_are_created_or_none_and_mistakes_have_their_place(self):
         with Program() as gateway:
             wanted = [{"name": "a", "secret": "sk-chosen"}, {"limit": "1/1h", "state": "disabled"}]

@@ -55,7 +55,7 @@ class Text(Reports):
 
     def test_ignored_findings_are_counted_separately(self):
         done = run("--fail-on", "never", command=python(KEY_IN_QUERY))
-        self.assertIn("passed: 1 that --fail-on does not count, 1 request judged", done.stderr)
+        self.assertIn("passed: 1 finding that --fail-on does not count, 1 request judged", done.stderr)
 
     def test_notes_are_printed_once_if_something_failed(self):
         script = os.path.join(self.folder, "length.json")
@@ -91,7 +91,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
 
     def test_statements_about_all_requests_come_after_the_lines_of_each(self):
         count = 200
-        code = f"for _ in range({count}): request('GET', '/v1/models')\nprint(address.port)"
+        code = f"for _ in range({count}): request('GET', '/v1/none')\nprint(address.port)"
         words = [program.PROGRAM, "run", "--scenario", "closed-in-stream", "--", *python(code)]
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
@@ -109,7 +109,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
                     is_open = False
             lines = process.stderr.read().splitlines()
             watchdog.cancel()
-        told = [line for line in lines if "GET /v1/models 200" in line]
+        told = [line for line in lines if "GET /v1/none 404" in line]
         self.assertEqual(len(told), count)
         self.assertEqual(lines[:count], told)
         self.assertIn(f" scenario closed-in-stream never struck, in {count} requests", lines[count])
@@ -344,7 +344,24 @@ class Github(Reports):
         self.assertEqual([(command, properties["title"]) for command, properties, _ in annotations],
                          [("error", "key_in_query"), ("warning", "stop_as_string"), ("notice", "mock-gateway")])
         self.assertTrue(annotations[0][2].endswith(" (exchange 1)"), annotations[0])
-        self.assertIn("failed: 1 finding, 1 that --fail-on does not count, 2 requests judged", annotations[2][2])
+        self.assertIn("failed: 1 finding, 1 finding that --fail-on does not count, 2 requests judged", annotations[2][2])
+
+    def test_an_unmatched_request_is_at_the_line_of_the_closest_stub(self):
+        script = os.path.join(self.folder, "two.json")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write('{"mock_gateway": 1, "stubs": [\n{"when": {"user_says": "x"}, "reply": "1"},\n'
+                       '{"when": {"model_is": "mock-model", "user_says": "y"}, "reply": "2"}]}')
+        for flags, command in [((), "error"), (("--fail-on", "never"), "warning")]:
+            first, *_ = self.annotations("--script", script, *flags, code="chat()")
+            self.assertEqual(first[:2], (command, {"file": script, "line": "3", "title": "unmatched"}))
+
+    def test_uncounted_problems_and_findings_have_their_nouns(self):
+        script = os.path.join(self.folder, "one.json")
+        with open(script, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, "stubs": [{"when": {"user_says": "x"}, "reply": "1"}]}, file)
+        done = run("--script", script, "--fail-on", "never", command=python("chat(); chat(); " + KEY_IN_QUERY))
+        self.assertIn("passed: 2 problems that --fail-on does not count, 1 finding that --fail-on does not count, "
+                      "3 requests judged", done.stderr)
 
     def test_the_exchanges_of_a_finding_are_listed(self):
         flags = ["--fail", "429", "--without-finding", "request_refused"]

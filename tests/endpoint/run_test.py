@@ -220,6 +220,22 @@ for status in 429, 200:
                 self.assertIn("none.json", done.stderr)
 
 
+class WhatItLogs(unittest.TestCase):
+    def test_only_requests_that_the_gateway_could_not_serve(self):
+        script = {"mock_gateway": 1, "stubs": [{"when": {"user_says": "Hi"}, "replies": [{"failure": 429}, "Hello."]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(script, file)
+            file.flush()
+            code = """
+chat(); chat(); chat(messages=[{"role": "user", "content": "x"}]); chat(temperature="hot")
+request("GET", "/v1/modelz"); request("GET", "/v1/models", Authorization="")
+"""
+            done = execute("run", "--script", file.name, "--", *python(code))
+        lines = re.findall(r"^\S+ (#\d+ \S+ \S+ \d+) ", done.stderr, re.MULTILINE)
+        self.assertEqual(sorted(lines), ["#3 POST /v1/chat/completions 422", "#4 POST /v1/chat/completions 400",
+                                         "#5 GET /v1/modelz 404", "#6 GET /v1/models 401"])
+
+
 class WhatTheCommandGets(unittest.TestCase):
     def environment(self, *flags, **variables):
         """Returns the environment of the command, and the content of its info file."""
@@ -288,7 +304,6 @@ class WhatTheCommandGets(unittest.TestCase):
     def test_the_command_has_stdin_and_its_own_stdout(self):
         done = execute("run", "--", *python("chat(); sys.stdout.write(sys.stdin.read())"), stdin=None, input="a\x00b\n")
         self.assertEqual((done.returncode, done.stdout), (0, "a\x00b\n"), done.stderr)
-        self.assertIn("POST /v1/chat/completions 200", done.stderr)
         self.assertIn("verify: nothing is wrong\nreview: clean: 1 exchange judged\nmock-gateway: passed: ", done.stderr)
 
     def test_the_command_has_its_own_process_group_and_default_signals(self):
@@ -565,7 +580,7 @@ class FailuresOnDemand(unittest.TestCase):
                 self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
                 self.assertIn(said, done.stderr)
         keys = [flag for key in ("sk-a", "sk-b", "sk-c") for flag in ("--key", key)]
-        for name, said in [("--key", "several keys have this name: 503@key=--key"),
+        for name, said in [("--key", "several keys have this name, key_2 and key_3: 503@key=--key"),
                            ("none", "no key has this name (others are default key, --key, --key): 503@key=none")]:
             done = run(*keys, "--fail", "503@key=" + name, command=["true"])
             self.assertEqual((done.returncode, done.stderr), (2, f"mock-gateway: --fail: {said}\n"))

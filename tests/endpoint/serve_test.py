@@ -327,6 +327,53 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual([endpoint.status(key) for key in ("c=disabled", "d=")], [403, 403])
             self.assertEqual([endpoint.status(key) for key in ("a", "c", "d", "e", "empty")], [401] * 5)
 
+    def test_a_key_may_contain_spaces(self):
+        with Endpoint("--key", "My API Key") as endpoint:
+            self.assertEqual(endpoint.key, "My API Key")
+            self.assertEqual(endpoint.status(), 200)
+            self.assertEqual(endpoint.status(key="My API"), 401)
+            self.assertTrue(any("OPENAI_API_KEY='My API Key'" in line for line in endpoint.printed))
+
+    def test_health_needs_no_key_and_leaves_no_trace(self):
+        script = {"mock_gateway": 1, "keys": [{"name": "one", "secret": "sk-one", "state_for": [{"state": "disabled", "requests": 1}]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(script, file)
+            file.flush()
+            with Endpoint("--fail", "429:1", "--limit", "5/1h", "--script", file.name, "--fail-on", "error") as endpoint:
+                for method, key, text in [("GET", "sk-nobody", '{"status":"ok"}'), ("HEAD", "sk-nobody", ""),
+                                          ("GET", "sk-one", '{"status":"ok"}')]:
+                    answer, body = endpoint.request(method, "/health?full=1", key=key)
+                    self.assertEqual((answer.status, body), (200, text))
+                    self.assertEqual(answer.headers["Content-Type"], "application/json")
+                connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
+                for path, status in [("/health", 200), ("/v1/models", 429), ("/health", 200)]:
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    answer.read()
+                    self.assertEqual(answer.status, status)
+                connection.close()
+                # The limit and the key's states are unused, as was the failure.
+                self.assertEqual([endpoint.status() for _ in range(2)], [200, 200])
+                self.assertEqual([endpoint.status(key="sk-one") for _ in range(2)], [403, 200])
+                self.assertEqual(endpoint.request("POST", "/health", {})[0].status, 404)
+                self.assertEqual(endpoint.request("GET", "/v1/health")[0].status, 404)
+                log = "\n".join(endpoint.wait_for_log(8))
+                self.assertIn(" #1 GET /v1/models 429 ", log)
+                self.assertNotIn("GET /health", log)
+                self.assertEqual(endpoint.end(signal.SIGTERM)[0], 1)
+                self.assertIn("7 requests judged", endpoint.log[-1])
+
+    def test_an_operation_or_a_failure_for_health_takes_precedence(self):
+        with Endpoint("--fail", "503:1@GET /health") as endpoint:
+            self.assertEqual([endpoint.request("GET", "/health")[0].status for _ in range(2)], [503, 200])
+        script = {"mock_gateway": 1, "operations": [{"method": "GET", "path": "/health", "reply": {"json": {"mine": 1}}}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(script, file)
+            file.flush()
+            with Endpoint("--script", file.name) as endpoint:
+                self.assertEqual(json.loads(endpoint.request("GET", "/health")[1]), {"mine": 1})
+                self.assertEqual(endpoint.request("GET", "/health", key="sk-nobody")[0].status, 401)
+
     def test_with_only_disabled_keys_there_is_still_an_enabled_one(self):
         with Endpoint("--key", "sk-off=disabled") as endpoint:
             self.assertEqual(endpoint.status("sk-off"), 403)
@@ -769,14 +816,27 @@ class HowItEnds(unittest.TestCase):
         self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
         self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")
 
+    def test_an_unknown_flag_or_subcommand_is_named_with_the_probable_one(self):
+        for words, text in [(["--scrpt", "x"], 'there is no flag --scrpt; did you mean "--script"?'),
+                            (["serve", "--scrpt=x"], 'there is no flag --scrpt; did you mean "--script"?'),
+                            (["run", "--quite", "--", "true"], 'there is no flag --quite; did you mean "--quiet"?'),
+                            (["check", "--reprot", "text", "--", "true"], 'there is no flag --reprot; did you mean "--report"?'),
+                            (["srve"], 'there is no subcommand srve; did you mean "serve"?'),
+                            (["run", "pytest", "-q"], "unexpected argument pytest; put CMD after --"),
+                            (["serve", "--port", "0", "x"], "unexpected argument x")]:
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(done.stderr.split("\n")[0][:len(text) + 14], "mock-gateway: " + text)
+
     def test_an_invalid_key_is_explained(self):
         for key in "", "sk-", "=disabled", "sk-=disabled":
             self.assert_refused("--port", "0", "--key", key, naming="--key: a key must not be empty or just sk-")
-        for key in "a b", "tab\t", "ké":
-            self.assert_refused("--port", "0", "--key", key, naming="visible ASCII without spaces")
+        for key in " a", "a ", "tab\t", "ké":
+            self.assert_refused("--port", "0", "--key", key, naming="printable ASCII without a space at its beginning or end")
 
     def test_the_error_about_a_key_does_not_repeat_it(self):
-        for flags in [["--key", "my-secret with a blank"], ["--key", "sk-my-secret with a blank"],
+        for flags in [["--key", "my-secret with a blank "], ["--key", "sk-my-secret with a blank "],
                       ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
             self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")
 

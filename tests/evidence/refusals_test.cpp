@@ -107,7 +107,7 @@ TEST_CASE("errors about keys, limits and unknown models, and scripted failures, 
 /// Returns the end of the 404 message for an unknown path that resembles no served path. `more` lists further
 /// operations.
 std::string served_besides(const std::string& more) {
-  return "; the gateway serves GET /v1/models, POST /v1/chat/completions" + more +
+  return "; the gateway serves GET /v1/models, GET /v1/models/{id}, POST /v1/chat/completions" + more +
          "; Gateway::on or \"operations\" of a script mount others";
 }
 

@@ -55,7 +55,10 @@ TEST_CASE("an unmatched request is reported with the closest stubs, matcher by m
       at(greeting) + ", exhausted after 1 call";
   CHECK(response.status == 422);
   CHECK(response.error_code() == "no_stub_matched");
-  CHECK(response.error_message() == "no stub matched\n" + diagnosis);
+  // Test runners cut long messages, so the closest stub comes first there.
+  const std::size_t end_of_brief = diagnosis.find('\n');
+  CHECK(response.error_message() ==
+        diagnosis.substr(end_of_brief + 1) + "\nno stub matched\n" + diagnosis.substr(0, end_of_brief));
   CHECK(response.header("x-should-retry") == "false");
   CHECK(response.header("x-mock-gateway-diagnosis") ==
         "no_stub_matched; closest: \"weather question\" " + at(weather) + ", 2 of 3");

@@ -114,7 +114,7 @@ TEST_CASE("an invalid option throws an error with its name") {
   }
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a").model("a")}; }), "\"a\" is given twice"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
-  CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key(" secret")}; }), "printable ASCII without a space"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("")}; }), "neither empty"));
   // JSON cannot contain invalid UTF-8, so no reply could send such an id and no request could name it.
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("\xff")}; }), "model's id is sent as JSON"));

@@ -192,8 +192,67 @@ TEST_CASE("every operation on a deleted key throws with advice") {
 TEST_CASE("an unknown id throws and says where to find ids") {
   const Gateway gateway;
   CHECK(error_of([&] { gateway.keys().disable("x"); }) ==
-        "mock_gateway: no key has the id \"x\"; Keys::list() shows the ids");
-  CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id \"\""));
+        "mock_gateway: no key has the id or description \"x\"; Keys::list() shows them");
+  CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id or description \"\""));
+}
+
+TEST_CASE("a description names a key wherever an id does") {
+  Gateway gateway{Options{}.key("app", KeyOptions{})};
+  const Keys keys = gateway.keys();
+  const std::string id = keys.find("app").id;
+  const Http http = Http(gateway).with_key(keys.create("other").secret);
+  CHECK(id == "key_2");
+  keys.disable("other");
+  CHECK(http.get("/v1/models").status == 403);
+  keys.disable_for("other", 1);
+  CHECK(http.get("/v1/models").status == 403);
+  CHECK(http.get("/v1/models").status == 200);
+  keys.limit_rate("other", 1, 1min);
+  CHECK(http.get("/v1/models").status == 200);
+  CHECK(http.get("/v1/models").status == 429);
+  keys.unlimit_rate("other");
+  keys.limit_tokens("other", 1, 1min);
+  keys.unlimit_tokens("other");
+  keys.limit_operations("other", {chat_completions()});
+  keys.limit_models("other", {"mock-model"});
+  CHECK(http.get("/v1/models").status == 403);
+  keys.limit_operations("other", {});
+  gateway.fail_next(bad_gateway(), 2, for_key("other"));
+  CHECK(Http(gateway).get("/v1/models").status == 200);
+  CHECK(http.get("/v1/models").status == 502);
+  gateway.clear_failures(for_key("other"));
+  CHECK(http.get("/v1/models").status == 200);
+  gateway.fail_always(bad_gateway(), for_key("other"));
+  CHECK(http.get("/v1/models").status == 502);
+  gateway.clear_failures(for_key("key_3"));
+  keys.set_description("other", "renamed");
+  keys.enable("renamed");
+  keys.remove("renamed");
+  CHECK(http.get("/v1/models").status == 401);
+  CHECK(keys.find("renamed").state == KeyState::deleted);
+  CHECK(contains(error_of([&] { keys.enable("renamed"); }), "key \"key_3\" (\"renamed\") is deleted"));
+  CHECK(gateway.verify("app"));
+}
+
+TEST_CASE("an ambiguous description is an error with the ids; an id and a key that is not deleted come first") {
+  Gateway gateway;
+  const Keys keys = gateway.keys();
+  keys.create("twin");
+  keys.create("twin");
+  const std::string error =
+      "mock_gateway: several keys have the description \"twin\": key_2, key_3; name one of them by its id";
+  CHECK(error_of([&] { keys.disable("twin"); }) == error);
+  CHECK(error_of([&] { keys.find("twin"); }) == error);
+  CHECK(error_of([&] { gateway.fail_next(bad_gateway(), 1, for_key("twin")); }) == error);
+  keys.remove("key_2");
+  CHECK(keys.find("twin").id == "key_3");
+  keys.remove("key_3");
+  CHECK(error_of([&] { keys.find("twin"); }) == error);
+  keys.create("key_1");
+  CHECK(keys.find("key_1").description == "default key");
+  // Keys without a description share none.
+  keys.create();
+  CHECK(contains(error_of([&] { keys.disable(""); }), "no key has the id"));
 }
 
 TEST_CASE("the error for a secret in place of an id explains the mistake and does not repeat the secret") {
@@ -234,9 +293,10 @@ TEST_CASE("a test can choose a secret; the error for an invalid secret does not 
   CHECK(key.secret == "sk-my/own=secret");
   CHECK(Http(gateway).with_key("sk-my/own=secret").chat().status == 200);
 
-  for (const char* wrong : {"", "sk-", " ", "sk-hid den", "hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n", "hidden\x7f"}) {
+  for (const char* wrong :
+       {"", "sk-", " ", "hidden ", " hidden", "hid\tden", "sk-hidd\xc3\xa9n", "sk-hidden\n", "hidden\x7f"}) {
     const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
-    CHECK(contains(error, "visible ASCII without spaces, and neither empty nor just \"sk-\""));
+    CHECK(contains(error, "printable ASCII without a space at its beginning or end"));
     CHECK_FALSE(contains(error, "hid"));
   }
   const std::string taken = error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); });
@@ -281,6 +341,22 @@ TEST_CASE("a key of any form works like a key that begins with sk-") {
   CHECK(http.chat().status == 401);
   CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot be restored"));
   CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
+}
+
+TEST_CASE("a key may contain spaces, and is masked like others") {
+  const Gateway gateway{Options{}.api_key("My API Key of the team").key("short", KeyOptions{}.secret("a  b"))};
+  const Http http(gateway);
+  CHECK(http.chat(Json("before My API Key of the team after")).status == 200);
+  CHECK(http.get("/v1/models?a=My%20API%20Key%20of%20the%20team").status == 200);
+  CHECK(http.with_authorization("Bearer   My API Key of the team").chat().status == 200);
+  CHECK(http.with_key("a  b").chat().status == 200);
+  for (const char* wrong : {"My API Key", "My API Key of  the team", "a b", "a"})
+    CHECK(http.with_key(wrong).chat().status == 401);
+  for (const Exchange& exchange : gateway.journal().all()) {
+    CHECK_FALSE(contains(exchange.raw(), "API"));
+    CHECK_FALSE(contains(exchange.raw(), "a  b"));
+  }
+  CHECK(contains(gateway.journal().all().at(0).raw(), "before *** after"));
 }
 
 TEST_CASE("a change of state applies to every request after the call has returned, from any thread") {

@@ -406,7 +406,7 @@ TEST_CASE("setting an impossible token limit throws") {
   const std::string id = gateway.keys().list().front().id;
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 0, 1s); }), "at least 1 token per window"));
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 1, 0s); }), "longer than 0"));
-  CHECK(contains(error_of([&] { gateway.keys().limit_tokens("key_9", 1, 1s); }), "no key has the id"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_tokens("key_9", 1, 1s); }), "no key has the id or description"));
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens_for_all(1, -1s); }), "longer than 0"));
   CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.limit_tokens(0, 1s)); }), "at least 1"));
   CHECK_THROWS_AS(Gateway{Options{}.limit_tokens(1, 0s)}, GatewayError);

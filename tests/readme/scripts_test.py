@@ -4,10 +4,11 @@ Usage: scripts_test.py CHECKOUT MOCK_GATEWAY [PAGE…]. With pages, such as docs
 Python's standard library. These blocks are processed in the order of the page:
 
 - "jsonc" and "jsonc FILE": a valid script without warnings; "jsonc bad FILE": an invalid script
-- "sh saved FILE", "python saved FILE", "js saved FILE": a file for the following lines, in their folder
+- "sh saved FILE" and others, such as "python saved FILE": a file for the following lines, in their folder
 - "sh scripts": lines that must succeed, all of a page in one shell, as for a reader; a following block "text scripts"
   is their output
-- "sh sdk": the same if tests/clients/run.sh has installed the SDKs; otherwise only the syntax is checked
+- "sh sdk": the same if tests/clients/run.sh has installed the SDKs, or with a recent Go, Java or Rust; otherwise only
+  the syntax of Python and JavaScript is checked
 """
 
 import contextlib
@@ -33,6 +34,7 @@ PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/helpers.md": {"sh sdk"},
+         "docs/load.md": {"jsonc"},
          "docs/your-app.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
 if CHOSEN:
     PAGES = {page: PAGES[page] for page in CHOSEN}
@@ -157,7 +159,8 @@ class Page:
             self.test.assertEqual(self.printed, text, self.where)
             self.printed = None
         elif kind == "sh sdk":
-            if is_installed("python3" if "python3" in text else "go" if "go test" in text else "node"):
+            others = ["python3", "go test", "java", "rustc"]
+            if is_installed(next((language for language in others if language in text), "node")):
                 self.run_lines(text)
         else:
             return
@@ -194,13 +197,15 @@ class Page:
 
 
 def is_installed(language):
-    """Whether the requirements of a page's tests are installed: their SDKs, or a recent Go."""
-    if language != "go":
+    """Whether the requirements of a page's tests are installed: their SDKs, or a recent compiler."""
+    if language in ("python3", "node"):
         return {"python3": VENV, "node": NODE_MODULES}[language].is_dir()
-    if not shutil.which("go"):
+    command, oldest = {"go test": (["go", "env", "GOVERSION"], (1, 22)), "java": (["java", "--version"], (11, 0)),
+                       "rustc": (["rustc", "--version"], (1, 58))}[language]
+    if not shutil.which(command[0]):
         return False
-    version = subprocess.run(["go", "env", "GOVERSION"], text=True, capture_output=True, timeout=TIMEOUT, check=True)
-    return tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) >= (1, 22)
+    version = subprocess.run(command, text=True, capture_output=True, timeout=TIMEOUT, check=False)
+    return version.returncode == 0 and tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) >= oldest
 
 
 def validate(path):

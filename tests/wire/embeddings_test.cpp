@@ -221,7 +221,8 @@ TEST_CASE("embeddings need the option or the openai profile; otherwise a 404 say
   const Response refused = Http(documented).post(path, asking("a"));
   CHECK(refused.status == 404);
   CHECK(refused.error_message() ==
-        "no operation at /v1/embeddings; the gateway serves GET /v1/models, POST /v1/chat/completions; Gateway::on or "
+        "no operation at /v1/embeddings; the gateway serves GET /v1/models, GET /v1/models/{id}, POST "
+        "/v1/chat/completions; Gateway::on or "
         "\"operations\" of a script mount others");
   CHECK(Wire(Options().profile(Profile::openai)).ask(asking("a")).status == 200);
   CHECK(Wire(Options().profile(Profile::openai).embeddings(false)).ask(asking("a")).status == 404);
@@ -229,7 +230,8 @@ TEST_CASE("embeddings need the option or the openai profile; otherwise a 404 say
   for (int number = 0; number < 7; ++number)
     wire.gateway.on("GET", "/v1/p" + std::to_string(number), [](const ReceivedRequest&) { return Json(1); });
   CHECK(contains(wire.http.post("/v1/responses", "{}").error_message(),
-                 "no operation at /v1/responses; the gateway serves GET /v1/models, POST /v1/chat/completions, POST "
+                 "no operation at /v1/responses; the gateway serves GET /v1/models, GET /v1/models/{id}, POST "
+                 "/v1/chat/completions, POST "
                  "/v1/embeddings, GET /v1/p"));
   CHECK(contains(wire.http.post("/v1/responses", "{}").error_message(), " and 2 more; Gateway::on or "));
   CHECK(contains(wire.http.post("/embeddings", "{}").error_message(),

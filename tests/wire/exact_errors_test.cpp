@@ -234,10 +234,10 @@ Connection: close\r
 
 TEST_CASE("the bytes of 404s") {
   GoldenGateway on;
-  CHECK(on.get("/v1/nothing?at=all") ==
-        golden_error("404 Not Found", "unknown_path",
-                     "no operation at /v1/nothing; the gateway serves GET /v1/models, POST /v1/chat/completions; "
-                     "Gateway::on or \"operations\" of a script mount others"));
+  CHECK(on.get("/v1/nothing?at=all") == golden_error("404 Not Found", "unknown_path",
+                                                     "no operation at /v1/nothing; the gateway serves GET /v1/models, "
+                                                     "GET /v1/models/{id}, POST /v1/chat/completions; "
+                                                     "Gateway::on or \"operations\" of a script mount others"));
   CHECK(on.chat({{"model", "unknown"}}) ==
         golden_error("404 Not Found", "model_not_found",
                      "the model \"unknown\" does not exist; the gateway serves mock-model; --model, Options::model or "

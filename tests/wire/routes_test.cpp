@@ -135,7 +135,8 @@ TEST_CASE("an absolute target is served like its path, for any host") {
       CHECK(response.error_code() == "unknown_path");
     }
     CHECK(http.get(host + "?a=b").error_message() ==
-          "no operation at /; the gateway serves GET /v1/models, POST /v1/chat/completions; Gateway::on or "
+          "no operation at /; the gateway serves GET /v1/models, GET /v1/models/{id}, POST /v1/chat/completions; "
+          "Gateway::on or "
           "\"operations\" of a script mount others");
     CHECK(http.get(host + chat_path).header("Allow") == "POST");
   }

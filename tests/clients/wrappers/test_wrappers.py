@@ -66,7 +66,7 @@ def test_a_finding_that_may_be_intended_fails_a_run_only_on_request(judge):
     code, said = judge(WRONG["langchain"], "3600s")
     assert code == 0, said
     assert "asked_again_early" in said
-    assert "mock-gateway: passed: 1 that --fail-on does not count, 2 requests judged" in said
+    assert "mock-gateway: passed: 1 finding that --fail-on does not count, 2 requests judged" in said
 
 
 @pytest.mark.parametrize("wrapper", RIGHT)
