@@ -1062,6 +1062,9 @@ class Reply {
   /// before it is sent. A hold before a token only applies if the reply has it. verify() reports a hold that the reply
   /// did not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
+  /// Keeps timed waits and holds when the client closes its side (FIN), for a client that half-closes and still reads.
+  /// By default such a client has left, as for real servers.
+  [[nodiscard]] Reply survives_half_close() const;
   /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to
@@ -1457,10 +1460,13 @@ class ManualClock : public Clock {
 };
 
 /// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
-/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
+/// `guard` of real time the gate opens by itself. The records of the exchanges that it held then say so, and these are
+/// not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
+  /// A gate with a name, for reports: `held at gate "first" before token 3`.
+  explicit Gate(std::string name, Duration guard = std::chrono::seconds{10});
 
   /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
@@ -2223,6 +2229,8 @@ struct Outcome {
   Kind kind = Kind::pending;
   /// The number of complete events sent; 0 if not streamed.
   std::size_t events = 0;
+  /// What a pending exchange waits for: `held at gate "first" before token 3 for 4.8 s`; empty if unknown.
+  std::string waiting = {};
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
   friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
@@ -2233,7 +2241,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
-/// end of a stall, otherwise at the next write.
+/// end of a stall, otherwise at the next write. FIN ends the exchange at its next wait, unless the client's requests
+/// are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -5071,6 +5080,8 @@ struct GateCounts {
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
+/// Empty if it has none.
+const std::string& name_of(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
@@ -5425,6 +5436,7 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
+  bool survives_half_close = false;
   bool templated = false;  // its texts have placeholders
   bool traced = false;     // all sent bytes are kept
   bool swept = false;      // belongs to a sweep, which itself reports faults not reached
@@ -7649,8 +7661,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class Outlet {
  public:
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
-  enum class OnClientClosed { ignore, give_up };
+  /// Whether a wait ends when the client closes its side. `leave`: unless requests that it sent before are still
+  /// unread.
+  enum class OnClientClosed { ignore, leave, give_up };
 
   /// The state of a wait. `not_yet`: the outlet knows when to check again.
   enum class WaitState { done, given_up, not_yet };
@@ -7733,17 +7746,23 @@ class PaceSchedule {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A wait that a reply's script asks for.
+/// A wait that a reply's script asks for. Durations of texts are in real time.
 struct ScriptedWait {
-  enum class Kind { stall, half_close, open_stream, hold };
+  enum class Kind { stall, half_close, open_stream, hold, pace };
 
   Kind kind;
-  /// The position in the reply: "after token 2".
+  /// The position in the reply: "after token 2"; of a hold `at gate "first" before token 2`; of a pace "token 2".
   std::string place;
+  /// The scripted length, if any, on the gateway's clock.
+  std::optional<Duration> length = {};
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-  /// Returns "stalls as scripted after token 2, for 2.0 s so far", in real time.
+  /// Returns "stalls as scripted after token 2, for 2.0 s so far".
   std::string under_way() const;
+  /// Returns `held at gate "first" before token 2 for 4.8 s`, "waiting for token 2 for 4.8 s of 30 s".
+  std::string state() const;
+  /// Returns `was held as scripted at gate "first" before token 2 for 10.0 s`.
+  std::string past() const;
   /// Returns "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
@@ -7760,6 +7779,8 @@ struct DeliveryProgress {
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
   std::atomic<bool> first_fault{false};
+  /// Whether it waits until the client reads.
+  std::atomic<bool> awaits_client{false};
   /// Held while bytes are written and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
@@ -7769,8 +7790,12 @@ struct DeliveryProgress {
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
-  void set_scripted_wait(std::optional<ScriptedWait> wait);
+  void set_wait(std::optional<ScriptedWait> wait);
+  std::optional<ScriptedWait> wait() const;
+  /// Returns wait(), unless it is for the pace.
   std::optional<ScriptedWait> scripted_wait() const;
+  /// Returns what the exchange waits for: the state() of its wait, or "waiting for the client to read"; empty: nothing.
+  std::string pending() const;
 
  private:
   mutable std::mutex mutex_;
@@ -7995,6 +8020,8 @@ class Delivery {
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
+  /// The same for the guard of a gate or manual clock: "was held as scripted …: the gate was not opened in time".
+  const std::string& spent_guard() const { return spent_guard_; }
 
  private:
   using Sent = WriteQueue::Sent;
@@ -8022,7 +8049,8 @@ class Delivery {
     std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no more pings
+    bool is_noted = false;  // whether the progress shows it
+    bool is_last = false;   // no more pings
   };
 
   struct Step {
@@ -8151,6 +8179,11 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
+  /// Returns `at gate "first" `; empty for a gate without a name.
+  static std::string place_of(const Gate& gate);
+  Outlet::OnClientClosed on_client_closed() const {
+    return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
+  }
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
@@ -8167,7 +8200,7 @@ class Delivery {
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
-  void guard_expired();
+  void guard_expired(const char* why);
 
   const ReplyData& plan_;
   PaceSchedule& pace_;
@@ -8180,6 +8213,7 @@ class Delivery {
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
+  std::string spent_guard_;
   std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
@@ -8190,7 +8224,7 @@ class Delivery {
   std::vector<Step> steps_;         // the steps of this stage; the last one is next
   std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
   bool is_held_up_ = false;         // waits for something other than a time
-  bool is_noted_ = false;           // the progress shows a scripted wait
+  bool is_noted_ = false;           // the progress shows a wait
   std::optional<Result> result_;
 
   std::string_view head_;
@@ -8552,6 +8586,8 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
+  /// Whether the client sent FIN, but not before last_bytes_follow().
+  bool closed_after_last_bytes() const { return peer_closed_ && !is_reset_ && !closed_before_last_bytes_; }
   /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.
@@ -9519,6 +9555,8 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2, for 2.0 s so far"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
+/// The caller holds the journal's mutex.
+Outcome outcome_of(const ExchangeRecord& record);
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -11720,7 +11758,9 @@ namespace detail {
 
 class GateState {
  public:
-  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
+  GateState(std::string name, Duration guard) : name_(std::move(name)), guard_(bounded(guard)) {}
+
+  const std::string& name() const { return name_; }
 
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -11747,12 +11787,17 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!wait.released_ && std::chrono::steady_clock::now() - wait.began_ >= guard_) {
-      wait.released_ = wait.guard_expired_ = true;
-      held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (wait.released_) return true;
+      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+      for (GateWait* held : held_) held->guard_expired_ = true;
+      open_ = true;
+      wakes = let_all_go();
     }
-    return wait.released_;
+    for (const auto& wake : wakes) wake->wake();
+    return true;
   }
 
   void note_delivered(const GateWait& wait) {
@@ -11837,6 +11882,7 @@ class GateState {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  const std::string name_;
   Duration guard_;
   std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
@@ -11899,9 +11945,13 @@ MOCK_GATEWAY_INLINE void reset(const Gate& gate) { Access::state(gate)->reset();
 
 MOCK_GATEWAY_INLINE GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
 
+MOCK_GATEWAY_INLINE const std::string& name_of(const Gate& gate) { return Access::state(gate)->name(); }
+
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
+MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : Gate(std::string(), guard) {}
+
+MOCK_GATEWAY_INLINE Gate::Gate(std::string name, Duration guard) : state_(detail::share<detail::GateState>(std::move(name), guard)) {}
 
 MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 
@@ -14638,6 +14688,8 @@ MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   detail::require_header_field("Content-Type", dialect.content_type());
   return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
+
+MOCK_GATEWAY_INLINE Reply Reply::survives_half_close() const { return detail::with(*this, &detail::ReplyData::survives_half_close, true); }
 
 MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
@@ -21611,6 +21663,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
+      progress_.awaits_client = writes_.has_writes() || !is_noted_;
       if (writes_.shrink() && simply_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
@@ -22059,13 +22112,17 @@ MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
 MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::stall:
-      begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
-      if (effect.gate())
+    case Effect::Kind::stall: {
+      const std::string place = faults::place_of(plan_.faults[fault].trigger);
+      if (effect.gate()) {
+        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
         add_wait_at(*effect.gate());
-      else
+      } else {
+        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+      }
       return add({Kind::noted_wait_over});
+    }
     case Effect::Kind::error_event:
       on_next_event_.clear();  // these faults were for the event that the error replaces
       announce_last_bytes();
@@ -22121,9 +22178,15 @@ MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t n
 
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
-  begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  add_wait_at(plan_.holds[index].gate);
+  const Hold& hold = plan_.holds[index];
+  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
+  add_wait_at(hold.gate);
   add({Kind::noted_wait_over});
+}
+
+MOCK_GATEWAY_INLINE std::string Delivery::place_of(const Gate& gate) {
+  const std::string& name = name_of(gate);
+  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
 }
 
 MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate) {
@@ -22146,13 +22209,17 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
 
 MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
+  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
-    if (timeline_.now() < step.moment) writes_.flush_before_wait();
+    const TimePoint now = timeline_.now();
+    if (now >= step.moment) return Outlet::WaitState::done;
+    writes_.flush_before_wait();
+    step.waiting->is_noted = !is_noted_;
+    if (!is_noted_) begin_noted({ScriptedWait::Kind::pace, purpose, step.moment - now});
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -22164,7 +22231,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   }
   const bool goes_on = has_end && !nothing_follows_;
   const Outlet::WaitState state =
-      outlet_.check_wait(*waiting.either, goes_on ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::give_up);
+      outlet_.check_wait(*waiting.either, goes_on ? on_client_closed() : Outlet::OnClientClosed::give_up);
   if (state != Outlet::WaitState::done) return state;
   const bool guard_is_over = waiting.guard.is_over();
   const bool clock_guard_expired = waiting.clock->guard_expired();
@@ -22178,9 +22245,10 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
     if (guard_is_over)
       stall_guard_expired(purpose);
     else if (clock_guard_expired)
-      guard_expired();
+      guard_expired("the manual clock was not advanced");
     else if (has_end)
       note_lateness(over.moment);
+    if (over.waiting->is_noted) end_noted();
   }
   return Outlet::WaitState::done;
 }
@@ -22207,11 +22275,11 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_gate(Step& step) {
       waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
   }
   Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
-  const Outlet::WaitState state = outlet_.check_wait(awaited, Outlet::OnClientClosed::ignore);
+  const Outlet::WaitState state = outlet_.check_wait(awaited, on_client_closed());
   if (state != Outlet::WaitState::done) return state;
   if (waiting.is_last) {
     const Step over = take_step();
-    if (over.waiting->gate->guard_expired()) guard_expired();
+    if (over.waiting->gate->guard_expired()) guard_expired("the gate was not opened");
     return Outlet::WaitState::done;
   }
   const bool ping_is_due = waiting.clock->is_over() && !waiting.clock->guard_expired();
@@ -22228,7 +22296,9 @@ MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
   progress_.note_lateness(timeline_.lateness(unhindered_since_));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
+MOCK_GATEWAY_INLINE void Delivery::guard_expired(const char* why) {
+  const std::optional<ScriptedWait> wait = progress_.wait();
+  if (wait && !timeline_.is_guard_spent()) spent_guard_ = wait->past() + ": " + why + " in time";
   timeline_.spend_guard();
   outlet_.guard_expired();
 }
@@ -22260,12 +22330,12 @@ MOCK_GATEWAY_INLINE void Delivery::send_ping() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_noted(ScriptedWait wait) {
-  progress_.set_scripted_wait(std::move(wait));
+  progress_.set_wait(std::move(wait));
   is_noted_ = true;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_noted() {
-  progress_.set_scripted_wait(std::nullopt);
+  progress_.set_wait(std::nullopt);
   is_noted_ = false;
 }
 
@@ -22534,7 +22604,7 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
-// The texts about scripted waits: "stalls as scripted after …".
+// The texts about waits: "stalls as scripted after …", "waiting for token 2 for …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
@@ -22543,42 +22613,72 @@ struct Verb {
   const char* present;
   const char* past;
   const char* client;
+  const char* state;
 };
 
 MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
   switch (kind) {
     case ScriptedWait::Kind::stall: break;
-    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
+    case ScriptedWait::Kind::half_close:
+      return {"stays half-closed as scripted", "stayed half-closed as scripted", "had not closed its side",
+              "half-closed"};
     case ScriptedWait::Kind::open_stream:
-      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "was still waiting"};
+      return {"keeps its stream open as scripted", "kept its stream open as scripted", "had not closed its side",
+              "kept open"};
+    case ScriptedWait::Kind::hold: return {"is held as scripted", "was held as scripted", "was still waiting", "held"};
+    case ScriptedWait::Kind::pace: return {"waits for", "waited for", "was still waiting", "waiting for"};
   }
-  return {"stalls", "stalled", "was still waiting"};
+  return {"stalls as scripted", "stalled as scripted", "was still waiting", "stalled"};
+}
+
+/// Returns "4.8 s".
+MOCK_GATEWAY_INLINE std::string since(std::chrono::steady_clock::time_point began) {
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
+  return std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
 }
 
 }  // namespace progress
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
-  const auto lasted =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(progress::verb_of(kind).present) + " as scripted " + place + ", for " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s so far";
+  return std::string(progress::verb_of(kind).present) + " " + place + ", for " + progress::since(began) + " so far";
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::state() const {
+  return std::string(progress::verb_of(kind).state) + " " + place + " for " + progress::since(began) +
+         (length ? " of " + text::seconds(*length) : "");
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::past() const {
+  return std::string(progress::verb_of(kind).past) + " " + place + " for " + progress::since(began);
 }
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
   const progress::Verb verb = progress::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::decimal(lasted.count(), 1000000000) +
+  return std::string(verb.past) + " " + place + " for " + text::decimal(lasted.count(), 1000000000) +
          " s; the client " + verb.client;
 }
 
-MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
+MOCK_GATEWAY_INLINE void DeliveryProgress::set_wait(std::optional<ScriptedWait> wait) {
   const std::lock_guard<std::mutex> lock(mutex_);
   wait_.swap(wait);
 }
 
-MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::wait() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return wait_;
+}
+
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+  std::optional<ScriptedWait> wait = this->wait();
+  if (wait && wait->kind == ScriptedWait::Kind::pace) wait.reset();
+  return wait;
+}
+
+MOCK_GATEWAY_INLINE std::string DeliveryProgress::pending() const {
+  if (awaits_client) return "waiting for the client to read";
+  const std::optional<ScriptedWait> wait = this->wait();
+  return wait ? wait->state() : "";
 }
 
 }}}  // namespace mock_gateway::detail
@@ -23322,7 +23422,9 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_pending(Pending& pending
     return WaitState::given_up;
   }
   if (changes.peer_closed) note_peer_closed(false);
-  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
+  const bool gives_up = on_client_closed == OnClientClosed::give_up ||
+                        (on_client_closed == OnClientClosed::leave && peer_closed_ && is_abandoned());
+  if (peer_closed_ && gives_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);
@@ -25927,13 +26029,13 @@ MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
-    outcome = record.outcome;
+    outcome = journal::outcome_of(record);
     first_byte = record.first_byte;
     ended = record.ended;
     departure = record.departure;
   }
 
-  Outcome::Kind outcome;
+  Outcome outcome;
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   std::optional<Departure> departure;
@@ -26061,7 +26163,8 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
-  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "outcome", to_string(now.outcome.kind));
+  evidence::put_if_any(object, "waiting", evidence::masked(record, now.outcome.waiting));
   evidence::put(object, "sent", evidence::sent_of(exchange));
   evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
   evidence::put(object, "faults", evidence::texts(exchange.faults()));
@@ -26359,7 +26462,7 @@ MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
                                       [this] { return record_->outcome != Outcome::Kind::pending; });
-  return Outcome{record_->outcome, record_->progress.events};
+  return detail::journal::outcome_of(*record_);
 }
 
 MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
@@ -26369,8 +26472,8 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
     return detail::Access::make<Wait>(true, client + " left");
   }
-  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
-                                               detail::journal::scripted_wait(*record_));
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " +
+                                               detail::journal::text_of(detail::journal::outcome_of(*record_)));
 }
 
 MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
@@ -26948,6 +27051,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
+  if (!outcome.waiting.empty()) return to_string(outcome.kind) + ": " + outcome.waiting;
   // The number of events matters only if the answer broke off.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
@@ -27057,7 +27161,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
+  return detail::Access::make<Wait>(false, message);
 }
 
 MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
@@ -27291,6 +27395,11 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration time
 MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
+}
+
+MOCK_GATEWAY_INLINE Outcome outcome_of(const ExchangeRecord& record) {
+  const bool is_pending = record.outcome == Outcome::Kind::pending;
+  return {record.outcome, record.progress.events, is_pending ? record.progress.pending() : ""};
 }
 
 /// The caller holds the journal's mutex.
@@ -28023,7 +28132,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
 
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
+  return first.outcome != Outcome::Kind::pending && first.client_left.value_or(RealTime::min()) <= second.possible;
 }
 
 /// Returns the time from the first's answer (its arrival, if unanswered) to the second, on the clock that shows more.
@@ -29375,7 +29484,7 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
 }
 
 MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
-  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::leave);
   if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
@@ -30476,9 +30585,12 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
   const auto report_guard = [&](const std::string& what) {
     report(journal, record, Problem::Kind::guard_expired, what);
   };
-  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
+  const std::string exchange = "exchange " + std::to_string(record.id) + " ";
+  if (end.is_guard_spent) {
+    const std::string& wait = delivery.spent_guard();
+    report_guard(exchange + (wait.empty() ? "read its body slowly: the manual clock was not advanced in time" : wait));
+  }
+  if (end.result == Delivery::Result::guard_expired) report_guard(exchange + delivery.expired_wait());
 }
 
 }  // namespace runner
@@ -30677,7 +30789,9 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
   }
   connection_.end(Outlet::Ending::close);
   switch (connection_.failure()) {
-    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_left:
+      if (record_->progress.done && connection_.closed_after_last_bytes()) return Outcome::Kind::completed;
+      break;
     case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }
@@ -36018,7 +36132,7 @@ MOCK_GATEWAY_INLINE std::vector<const char*> ScriptTable::keys_of(std::string_vi
   return keys.empty() && beside ? beside().keys_of(group) : keys;
 }
 
-MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
+MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name, name).first->second; }
 
 MOCK_GATEWAY_INLINE SourceLocation ScriptReader::where(const std::string& pointer) const {
   SourceLocation where;
@@ -36582,6 +36696,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
     {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
+    {"survives_half_close", &yes, "goes on when the client closes its side (FIN)",
+     &SetBy<&Reply::survives_half_close>::apply},
     {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
     {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
@@ -38302,262 +38418,262 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
 //    843    model/reply.hpp
-//   1164    model/received_request.hpp
-//   1248    model/failure.hpp
-//   1350    core/wait.hpp
-//   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//   1167    model/received_request.hpp
+//   1251    model/failure.hpp
+//   1353    core/wait.hpp
+//   1385    core/clock.hpp
+//   1492    model/fault.hpp
+//   1657    model/hold.hpp
+//   1701    model/pace.hpp
+//   1851    model/sse_dialect.hpp
+//   1968    model/writes.hpp
+//   1999    model/http_reply.hpp
+//   2076    model/connection_fault.hpp
+//   2167    evidence/journal.hpp
+//   2452    model/sent_answer.hpp
+//   2518    script/near_miss.hpp
+//   2562    evidence/verification.hpp
+//   2684    model/finding.hpp
+//   2726    evidence/review.hpp
+//   2847    model/operation.hpp
+//   2878    keys/api_key.hpp
+//   2999    keys/keys.hpp
+//   3054    model/profile.hpp
+//   3083    model/tokenizer.hpp
+//   3095    gateway/options.hpp
+//   3236    model/acceptance.hpp
+//   3405    request/chat_request.hpp
+//   3524    script/scope.hpp
+//   3578    script/failure_scope.hpp
+//   3624    script/chaos.hpp
+//   3718    gateway/sweep.hpp
+//   3855    gateway/catalogue.hpp
+//   4015    gateway/mishaps.hpp
+//   4114    document/scenario_files.hpp
+//   4146    core/error.hpp
+//   4161    document/script_document.hpp
+//   4300    evidence/evidence_json.hpp
+//   4324    core/printed.hpp
+//   4353    core/reporter.hpp
+//   4432  Implementation
+//   4493    core/random.hpp
+//   4523    core/text.hpp
+//   4626    core/json_reader.hpp
+//   4680    core/pattern.hpp
+//   4771    core/json_pointer.hpp
+//   4819    core/calendar.hpp
+//   4838    core/access.hpp
+//   4910    core/timeline.hpp
+//   5090    core/rows.hpp
+//   5116    core/change_count.hpp
+//   5160    core/process.hpp
+//   5187    core/warning.hpp
+//   5202    core/heap_optional.hpp
+//   5229    core/handoff.hpp
+//   5266    model/profile_traits.hpp
+//   5366    model/checks.hpp
+//   5382    model/reply_data.hpp
+//   5449    model/request_error.hpp
+//   5462    model/fault_rows.hpp
+//   5578    model/failure_rows.hpp
+//   5618    model/dialect_rows.hpp
+//   5655    model/finding_kinds.hpp
+//   5732    model/reply_checks.hpp
+//   5781    request/embedding_request.hpp
+//   5805    request/chat_parser.hpp
+//   5822    request/chat_fields.hpp
+//   5870    request/chat_reader.hpp
+//   5965    keys/secrets.hpp
+//   6008    keys/key_store.hpp
+//   6215    answer/bodies.hpp
+//   6243    answer/events.hpp
+//   6301    answer/tokens.hpp
+//   6371    answer/completion.hpp
+//   6460    answer/completion_json.hpp
+//   6496    answer/completion_events.hpp
+//   6557    answer/words.hpp
+//   6572    answer/default_reply.hpp
+//   6587    answer/schema_checker.hpp
+//   6690    answer/embeddings.hpp
+//   6706    answer/occurrences.hpp
+//   6741    script/matcher_node.hpp
+//   6846    script/script.hpp
+//   7100    script/chaos_plan.hpp
+//   7142    script/chaos_rules.hpp
+//   7216    script/connection_faults.hpp
+//   7270    script/forced_failures.hpp
+//   7309    script/field_matchers.hpp
+//   7383    script/hiding.hpp
+//   7422    script/excerpts.hpp
+//   7446    script/json_comparison.hpp
+//   7472    delivery/answer_log.hpp
+//   7581    delivery/gzip.hpp
+//   7606    delivery/framing.hpp
+//   7655    delivery/outlet.hpp
+//   7703    delivery/pace_schedule.hpp
+//   7745    delivery/progress.hpp
+//   7807    delivery/waits.hpp
+//   7883    delivery/write_queue.hpp
+//   7978    delivery/delivery.hpp
+//   8253    http/exchange_observer.hpp
+//   8287    http/sockets.hpp
+//   8407    http/wakes.hpp
+//   8476    http/connection.hpp
+//   8745    http/request_reader.hpp
+//   8869    http/server.hpp
+//   8929    http/response.hpp
+//   8944    http/turned_away.hpp
+//   8992    http/workers.hpp
+//   9048    http/acceptor.hpp
+//   9091    http/poller.hpp
+//   9144    http/reactor.hpp
+//   9250    evidence/kept_problems.hpp
+//   9313    evidence/record.hpp
+//   9567    evidence/diagnosis.hpp
+//   9629    evidence/gateway_problems.hpp
+//   9727    evidence/review_parts.hpp
+//   9788    serve/asked_requests.hpp
+//   9865    serve/operations.hpp
+//   9932    serve/served_models.hpp
+//   9972    serve/gateway_state.hpp
+//  10030    serve/served_request.hpp
+//  10211    serve/runner.hpp
+//  10261    serve/connection_loop.hpp
+//  10304    serve/tester_code.hpp
+//  10368    gateway/catalogue_entries.hpp
+//  10631    gateway/option_values.hpp
+//  10689    gateway/sweep_run.hpp
+//  10712    document/script_reader.hpp
+//  10921    document/script_sections.hpp
+//  11100    document/script_values.hpp
+//  11266    core/calendar.cpp
+//  11347    core/clock.cpp
+//  11752    core/gate.cpp
+//  11974    core/json_reader.cpp
+//  12313    core/pattern.cpp
+//  12726    core/random.cpp
+//  12781    core/reporter.cpp
+//  12879    core/text.cpp
+//  13223    model/acceptance.cpp
+//  13282    model/checks.cpp
+//  13319    model/connection_fault.cpp
+//  13421    model/failure.cpp
+//  13567    model/fault.cpp
+//  13801    model/finding.cpp
+//  13835    model/http_reply.cpp
+//  13901    model/pace.cpp
+//  14099    model/profile.cpp
+//  14277    model/range.cpp
+//  14307    model/received_request.cpp
+//  14375    model/reply.cpp
+//  14773    model/reply_checks.cpp
+//  14966    model/reply_template.cpp
+//  15126    model/sent_answer.cpp
+//  15154    model/sse_dialect.cpp
+//  15299    request/chat_fields.cpp
+//  15441    request/chat_messages.cpp
+//  15650    request/chat_reader.cpp
+//  16055    request/chat_request.cpp
+//  16139    request/embedding_request.cpp
+//  16227    keys/api_key.cpp
+//  16277    keys/key_store.cpp
+//  16774    keys/keys.cpp
+//  16838    keys/secrets.cpp
+//  17043    answer/bodies.cpp
+//  17116    answer/completion.cpp
+//  17342    answer/completion_events.cpp
+//  17538    answer/completion_json.cpp
+//  17755    answer/default_reply.cpp
+//  17932    answer/embeddings.cpp
+//  18049    answer/schema_checker.cpp
+//  18512    answer/schema_instance.cpp
+//  18885    answer/tokens.cpp
+//  19106    answer/words.cpp
+//  19167    script/chaos.cpp
+//  19307    script/chaos_rules.cpp
+//  19419    script/connection_faults.cpp
+//  19528    script/excerpts.cpp
+//  19590    script/field_matchers.cpp
+//  19968    script/forced_failures.cpp
+//  20057    script/hiding.cpp
+//  20172    script/json_comparison.cpp
+//  20258    script/matcher.cpp
+//  20501    script/matchers.cpp
+//  20852    script/scope.cpp
+//  20910    script/script.cpp
+//  21306    script/text_matchers.cpp
+//  21427    delivery/answer_log.cpp
+//  21597    delivery/delivery.cpp
+//  22062    delivery/faults_and_waits.cpp
+//  22352    delivery/framing.cpp
+//  22469    delivery/gzip.cpp
+//  22536    delivery/pace_schedule.cpp
+//  22605    delivery/progress.cpp
+//  22686    delivery/write_queue.cpp
+//  22827    http/acceptor.cpp
+//  22935    http/compatibility.cpp
+//  23044    http/connection.cpp
+//  23627    http/poller.cpp
+//  23795    http/reactor.cpp
+//  24058    http/request_reader.cpp
+//  24509    http/response.cpp
+//  24590    http/server.cpp
+//  24997    http/sockets.cpp
+//  25499    http/turned_away.cpp
+//  25583    http/workers.cpp
+//  25696    evidence/diagnosis.cpp
+//  25915    evidence/evidence_json.cpp
+//  26283    evidence/exchange.cpp
+//  26569    evidence/gateway_problems.cpp
+//  27016    evidence/journal.cpp
+//  27171    evidence/kept_problems.cpp
+//  27281    evidence/notes.cpp
+//  27382    evidence/record.cpp
+//  27844    evidence/redaction.cpp
+//  27984    evidence/redirects.cpp
+//  28087    evidence/retries.cpp
+//  28459    evidence/review.cpp
+//  28830    evidence/told_in_body.cpp
+//  28927    evidence/verification.cpp
+//  29044    serve/answer_headers.cpp
+//  29121    serve/asked_requests.cpp
+//  29188    serve/chat_judge.cpp
+//  29501    serve/connection_loop.cpp
+//  29662    serve/gateway_state.cpp
+//  29698    serve/judge.cpp
+//  29931    serve/limits.cpp
+//  30028    serve/operations.cpp
+//  30250    serve/reply_answer.cpp
+//  30391    serve/request_checks.cpp
+//  30465    serve/runner.cpp
+//  30818    serve/served_models.cpp
+//  30896    serve/served_request.cpp
+//  30964    gateway/catalogue.cpp
+//  31377    gateway/catalogue_chunks.cpp
+//  31665    gateway/catalogue_delivery.cpp
+//  31817    gateway/catalogue_entries.cpp
+//  32046    gateway/catalogue_failures.cpp
+//  32327    gateway/catalogue_framing.cpp
+//  32511    gateway/catalogue_tool_calls.cpp
+//  32710    gateway/chat_script.cpp
+//  32859    gateway/gateway.cpp
+//  33149    gateway/mishaps.cpp
+//  33487    gateway/options.cpp
+//  33640    gateway/sweep.cpp
+//  34041    document/scenario_files.cpp
+//  34179    document/script_document.cpp
+//  34569    document/script_faults.cpp
+//  34855    document/script_files.cpp
+//  34999    document/script_gateway.cpp
+//  35302    document/script_matchers.cpp
+//  35594    document/script_objects.cpp
+//  35754    document/script_reader.cpp
+//  36202    document/script_references.cpp
+//  36518    document/script_replies.cpp
+//  36904    document/script_schema.cpp
+//  37031    document/script_sections.cpp
+//  37573    document/script_values.cpp
+//  37961  Adapters
+//  37978    adapters/catch2.hpp
+//  38132    adapters/doctest.hpp
+//  38292    adapters/gtest.hpp

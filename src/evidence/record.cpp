@@ -27,6 +27,11 @@ std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
+Outcome outcome_of(const ExchangeRecord& record) {
+  const bool is_pending = record.outcome == Outcome::Kind::pending;
+  return {record.outcome, record.progress.events, is_pending ? record.progress.pending() : ""};
+}
+
 /// The caller holds the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);

@@ -273,6 +273,8 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2, for 2.0 s so far"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
+/// The caller holds the journal's mutex.
+Outcome outcome_of(const ExchangeRecord& record);
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 

@@ -130,6 +130,8 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write(), drain() or a check_…() gave up.
   Failure failure() const;
+  /// Whether the client sent FIN, but not before last_bytes_follow().
+  bool closed_after_last_bytes() const { return peer_closed_ && !is_reset_ && !closed_before_last_bytes_; }
   /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Call it before the exchange ends: tests expect it by then.

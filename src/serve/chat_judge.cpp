@@ -320,7 +320,7 @@ void judge_chat(ServedRequest& served) {
 }
 
 void judge_asked(ServedRequest& served) {
-  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::leave);
   if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {

@@ -143,9 +143,12 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
   const auto report_guard = [&](const std::string& what) {
     report(journal, record, Problem::Kind::guard_expired, what);
   };
-  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
+  const std::string exchange = "exchange " + std::to_string(record.id) + " ";
+  if (end.is_guard_spent) {
+    const std::string& wait = delivery.spent_guard();
+    report_guard(exchange + (wait.empty() ? "read its body slowly: the manual clock was not advanced in time" : wait));
+  }
+  if (end.result == Delivery::Result::guard_expired) report_guard(exchange + delivery.expired_wait());
 }
 
 }  // namespace runner
@@ -344,7 +347,9 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
   }
   connection_.end(Outlet::Ending::close);
   switch (connection_.failure()) {
-    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_left:
+      if (record_->progress.done && connection_.closed_after_last_bytes()) return Outcome::Kind::completed;
+      break;
     case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }

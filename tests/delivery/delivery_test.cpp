@@ -230,10 +230,10 @@ TEST_CASE("a client that leaves while it is held is recorded as having left") {
   gate.open();
 }
 
-TEST_CASE("a client that only closed its sending side still gets its whole reply") {
+TEST_CASE("a client that only closed its sending side still gets a whole reply that survives this") {
   Gate gate;
   Gateway gateway;
-  Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(1)));
+  Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(1)).survives_half_close());
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
   connection.shutdown_write();
