@@ -6843,6 +6843,66 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 
 }}}  // namespace mock_gateway::detail
 
+// ---- script/owed_replies.hpp ----------------------------------------------------------------------------------------
+
+// Replies that chaos broke, for the next equal request; how many are kept.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class StubState;
+
+/// Thread-safe.
+class OwedReplies {
+ public:
+  struct Owed {
+    std::uint64_t request = 0;  // its fingerprint
+    std::weak_ptr<StubState> stub;
+    std::size_t call = 0;  // the number of the stub's call, from 0
+  };
+
+  void add(const Owed& owed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    owed_.push_back(owed);
+    if (owed_.size() > most) owed_.pop_front();
+  }
+  /// Returns the reply owed longest to an equal request, and owes it no longer.
+  std::optional<Owed> take(std::uint64_t request) {
+    return take_if([request](const Owed& owed) { return owed.request == request; });
+  }
+  /// Undoes add(), unless the reply was taken.
+  void withdraw(const Owed& added) {
+    take_if([&](const Owed& owed) {
+      return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
+    });
+  }
+  bool any() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return !owed_.empty();
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    owed_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most = 1000;
+
+  template <class IsWanted>
+  std::optional<Owed> take_if(const IsWanted& is_wanted) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(owed_.begin(), owed_.end(), is_wanted);
+    if (found == owed_.end()) return std::nullopt;
+    std::optional<Owed> taken = std::move(*found);
+    owed_.erase(found);
+    return taken;
+  }
+
+  mutable std::mutex mutex_;
+  std::deque<Owed> owed_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- script/script.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -7028,6 +7088,10 @@ class Script {
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
+  /// Returns the choice of an equal request whose reply was broken, if any, without counting a call.
+  std::optional<Choice> choose_owed(std::uint64_t request);
+  OwedReplies& owed() { return owed_; }
+
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
@@ -7090,6 +7154,7 @@ class Script {
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
+  OwedReplies owed_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
   ChangeCount changes_;
@@ -8008,6 +8073,9 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
+  /// Sets a callback for each fault, by its index, to run before the client can notice the fault.
+  void on_fault(std::function<void(std::size_t)> callback) { on_fault_ = std::move(callback); }
+
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
@@ -8215,6 +8283,7 @@ class Delivery {
   std::string expired_wait_;
   std::string spent_guard_;
   std::function<void()> before_last_bytes_;
+  std::function<void(std::size_t)> on_fault_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
@@ -9378,6 +9447,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
+  bool repeats = false;      // whether its reply was owed for an earlier exchange, which the stub has counted
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
@@ -10062,6 +10132,8 @@ struct Answer {
   std::string refusal;
   std::shared_ptr<StubState> stub;
   StubState::Use use;
+  /// The call of the stub, to owe its reply if chaos breaks it.
+  OwedReplies::Owed call;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -10102,6 +10174,10 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
+  /// A hash that a retry with an equal body and key has too.
+  std::uint64_t identity = 0;
+  /// Whether it gets the owed reply of an earlier request.
+  bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.
   std::uint64_t exchange = 0;
   bool under_chaos = false;
@@ -10238,6 +10314,10 @@ class RunningExchange {
   void end(Delivery::Result result);
   /// Releases the stub and returns unused tokens to their limits.
   void give_back();
+  /// Owes the reply to the next equal request, because a chaos fault breaks it.
+  void owe(const Effect& effect);
+  /// Uses up a reply that only stalled, and arrives whole.
+  void settle_owed();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
   void notify() const;
@@ -10249,6 +10329,8 @@ class RunningExchange {
   bool is_published_ = false;  // whether the journal has the record
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
+  bool is_owed_ = false;
+  bool is_broken_ = false;  // by a chaos fault other than a stall
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
@@ -21147,6 +21229,18 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   }
 }
 
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose_owed(std::uint64_t request) {
+  while (const std::optional<OwedReplies::Owed> owed = owed_.take(request)) {
+    Choice choice;
+    choice.stub = owed->stub.lock();
+    if (!choice.stub || choice.stub->removed()) continue;
+    choice.call = owed->call;
+    choice.reply = step_of(choice.stub->plan(), owed->call);
+    return choice;
+  }
+  return std::nullopt;
+}
+
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
@@ -21280,6 +21374,7 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
+  owed_.clear();
   changes_.note();
 }
 
@@ -22107,6 +22202,7 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
   reached_[fault] = true;
   if (fault == 0) progress_.first_fault = true;
+  if (on_fault_) on_fault_(fault);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
@@ -27571,7 +27667,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     // Under the lock, so that a thread that sees the count finds the record.
-    if (record->stub) record->stub->count_recorded(record->id);
+    if (record->stub && !record->repeats) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
@@ -29224,19 +29320,22 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
+/// Returns the identity of the request. Unlike generated values, it depends on `stream` and on the key.
+MOCK_GATEWAY_INLINE std::uint64_t identity_of(const ServedRequest& served, const ChatRequest& chat) {
+  std::uint64_t request = fingerprint(chat.stream ? "stream" : "plain", served.fingerprint);
+  if (const auto options = chat.body.find("stream_options"); options != chat.body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = served.request.key_description;
+  return fingerprint(key.empty() ? served.request.key_id : key, request);
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, chaos draws separately for streams, for plain requests and for each key.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
-  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
-    request = fingerprint(options->dump(), request);
-  const std::string& key = served.request.key_description;
-  request = fingerprint(key.empty() ? served.request.key_id : key, request);
-
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos",
-                                       [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+  });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
@@ -29280,11 +29379,15 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
+/// Chooses the stub whose reply is owed to the request, or else a stub that applies to it, if any. Runs the test's
+/// matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
+  choice = served.gateway.script->choose_owed(served.identity);
+  served.repeats = choice.has_value();
+  if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
-    choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
+    if (!choice) choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -29436,6 +29539,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
+    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -29479,6 +29583,7 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
+  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
@@ -30677,6 +30782,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
+  if (outcome == Outcome::Kind::completed || outcome == Outcome::Kind::broken_by_fault) settle_owed();
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
@@ -30728,6 +30834,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.problems = std::move(served.problems);
   for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
   record.near_misses = std::move(served.near_misses);
+  record.repeats = served.repeats;
   record.under_chaos = served.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
@@ -30756,7 +30863,15 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([this] { give_back(); });
+  delivery.before_last_bytes([this] {
+    give_back();
+    settle_owed();
+  });
+  if (!answer.delivery.chaos.empty() && answer.decision == Decision::Kind::stub) {
+    delivery.on_fault([this, &reply](std::size_t fault) {
+      if (fault >= answer_.delivery.scripted_faults) owe(reply.faults[fault].effect);
+    });
+  }
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -30801,6 +30916,15 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
 MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
+  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::settle_owed() {
+  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -38497,183 +38621,184 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6690    answer/embeddings.hpp
 //   6706    answer/occurrences.hpp
 //   6741    script/matcher_node.hpp
-//   6846    script/script.hpp
-//   7100    script/chaos_plan.hpp
-//   7142    script/chaos_rules.hpp
-//   7216    script/connection_faults.hpp
-//   7270    script/forced_failures.hpp
-//   7309    script/field_matchers.hpp
-//   7383    script/hiding.hpp
-//   7422    script/excerpts.hpp
-//   7446    script/json_comparison.hpp
-//   7472    delivery/answer_log.hpp
-//   7581    delivery/gzip.hpp
-//   7606    delivery/framing.hpp
-//   7655    delivery/outlet.hpp
-//   7703    delivery/pace_schedule.hpp
-//   7745    delivery/progress.hpp
-//   7807    delivery/waits.hpp
-//   7883    delivery/write_queue.hpp
-//   7978    delivery/delivery.hpp
-//   8253    http/exchange_observer.hpp
-//   8287    http/sockets.hpp
-//   8407    http/wakes.hpp
-//   8476    http/connection.hpp
-//   8745    http/request_reader.hpp
-//   8869    http/server.hpp
-//   8929    http/response.hpp
-//   8944    http/turned_away.hpp
-//   8992    http/workers.hpp
-//   9048    http/acceptor.hpp
-//   9091    http/poller.hpp
-//   9144    http/reactor.hpp
-//   9250    evidence/kept_problems.hpp
-//   9313    evidence/record.hpp
-//   9567    evidence/diagnosis.hpp
-//   9629    evidence/gateway_problems.hpp
-//   9727    evidence/review_parts.hpp
-//   9788    serve/asked_requests.hpp
-//   9865    serve/operations.hpp
-//   9932    serve/served_models.hpp
-//   9972    serve/gateway_state.hpp
-//  10030    serve/served_request.hpp
-//  10211    serve/runner.hpp
-//  10261    serve/connection_loop.hpp
-//  10304    serve/tester_code.hpp
-//  10368    gateway/catalogue_entries.hpp
-//  10631    gateway/option_values.hpp
-//  10689    gateway/sweep_run.hpp
-//  10712    document/script_reader.hpp
-//  10921    document/script_sections.hpp
-//  11100    document/script_values.hpp
-//  11266    core/calendar.cpp
-//  11347    core/clock.cpp
-//  11752    core/gate.cpp
-//  11974    core/json_reader.cpp
-//  12313    core/pattern.cpp
-//  12726    core/random.cpp
-//  12781    core/reporter.cpp
-//  12879    core/text.cpp
-//  13223    model/acceptance.cpp
-//  13282    model/checks.cpp
-//  13319    model/connection_fault.cpp
-//  13421    model/failure.cpp
-//  13567    model/fault.cpp
-//  13801    model/finding.cpp
-//  13835    model/http_reply.cpp
-//  13901    model/pace.cpp
-//  14099    model/profile.cpp
-//  14277    model/range.cpp
-//  14307    model/received_request.cpp
-//  14375    model/reply.cpp
-//  14773    model/reply_checks.cpp
-//  14966    model/reply_template.cpp
-//  15126    model/sent_answer.cpp
-//  15154    model/sse_dialect.cpp
-//  15299    request/chat_fields.cpp
-//  15441    request/chat_messages.cpp
-//  15650    request/chat_reader.cpp
-//  16055    request/chat_request.cpp
-//  16139    request/embedding_request.cpp
-//  16227    keys/api_key.cpp
-//  16277    keys/key_store.cpp
-//  16774    keys/keys.cpp
-//  16838    keys/secrets.cpp
-//  17043    answer/bodies.cpp
-//  17116    answer/completion.cpp
-//  17342    answer/completion_events.cpp
-//  17538    answer/completion_json.cpp
-//  17755    answer/default_reply.cpp
-//  17932    answer/embeddings.cpp
-//  18049    answer/schema_checker.cpp
-//  18512    answer/schema_instance.cpp
-//  18885    answer/tokens.cpp
-//  19106    answer/words.cpp
-//  19167    script/chaos.cpp
-//  19307    script/chaos_rules.cpp
-//  19419    script/connection_faults.cpp
-//  19528    script/excerpts.cpp
-//  19590    script/field_matchers.cpp
-//  19968    script/forced_failures.cpp
-//  20057    script/hiding.cpp
-//  20172    script/json_comparison.cpp
-//  20258    script/matcher.cpp
-//  20501    script/matchers.cpp
-//  20852    script/scope.cpp
-//  20910    script/script.cpp
-//  21306    script/text_matchers.cpp
-//  21427    delivery/answer_log.cpp
-//  21597    delivery/delivery.cpp
-//  22062    delivery/faults_and_waits.cpp
-//  22352    delivery/framing.cpp
-//  22469    delivery/gzip.cpp
-//  22536    delivery/pace_schedule.cpp
-//  22605    delivery/progress.cpp
-//  22686    delivery/write_queue.cpp
-//  22827    http/acceptor.cpp
-//  22935    http/compatibility.cpp
-//  23044    http/connection.cpp
-//  23627    http/poller.cpp
-//  23795    http/reactor.cpp
-//  24058    http/request_reader.cpp
-//  24509    http/response.cpp
-//  24590    http/server.cpp
-//  24997    http/sockets.cpp
-//  25499    http/turned_away.cpp
-//  25583    http/workers.cpp
-//  25696    evidence/diagnosis.cpp
-//  25915    evidence/evidence_json.cpp
-//  26283    evidence/exchange.cpp
-//  26569    evidence/gateway_problems.cpp
-//  27016    evidence/journal.cpp
-//  27171    evidence/kept_problems.cpp
-//  27281    evidence/notes.cpp
-//  27382    evidence/record.cpp
-//  27844    evidence/redaction.cpp
-//  27984    evidence/redirects.cpp
-//  28087    evidence/retries.cpp
-//  28459    evidence/review.cpp
-//  28830    evidence/told_in_body.cpp
-//  28927    evidence/verification.cpp
-//  29044    serve/answer_headers.cpp
-//  29121    serve/asked_requests.cpp
-//  29188    serve/chat_judge.cpp
-//  29501    serve/connection_loop.cpp
-//  29662    serve/gateway_state.cpp
-//  29698    serve/judge.cpp
-//  29931    serve/limits.cpp
-//  30028    serve/operations.cpp
-//  30250    serve/reply_answer.cpp
-//  30391    serve/request_checks.cpp
-//  30465    serve/runner.cpp
-//  30818    serve/served_models.cpp
-//  30896    serve/served_request.cpp
-//  30964    gateway/catalogue.cpp
-//  31377    gateway/catalogue_chunks.cpp
-//  31665    gateway/catalogue_delivery.cpp
-//  31817    gateway/catalogue_entries.cpp
-//  32046    gateway/catalogue_failures.cpp
-//  32327    gateway/catalogue_framing.cpp
-//  32511    gateway/catalogue_tool_calls.cpp
-//  32710    gateway/chat_script.cpp
-//  32859    gateway/gateway.cpp
-//  33149    gateway/mishaps.cpp
-//  33487    gateway/options.cpp
-//  33640    gateway/sweep.cpp
-//  34041    document/scenario_files.cpp
-//  34179    document/script_document.cpp
-//  34569    document/script_faults.cpp
-//  34855    document/script_files.cpp
-//  34999    document/script_gateway.cpp
-//  35302    document/script_matchers.cpp
-//  35594    document/script_objects.cpp
-//  35754    document/script_reader.cpp
-//  36202    document/script_references.cpp
-//  36518    document/script_replies.cpp
-//  36904    document/script_schema.cpp
-//  37031    document/script_sections.cpp
-//  37573    document/script_values.cpp
-//  37961  Adapters
-//  37978    adapters/catch2.hpp
-//  38132    adapters/doctest.hpp
-//  38292    adapters/gtest.hpp
+//   6846    script/owed_replies.hpp
+//   6906    script/script.hpp
+//   7165    script/chaos_plan.hpp
+//   7207    script/chaos_rules.hpp
+//   7281    script/connection_faults.hpp
+//   7335    script/forced_failures.hpp
+//   7374    script/field_matchers.hpp
+//   7448    script/hiding.hpp
+//   7487    script/excerpts.hpp
+//   7511    script/json_comparison.hpp
+//   7537    delivery/answer_log.hpp
+//   7646    delivery/gzip.hpp
+//   7671    delivery/framing.hpp
+//   7720    delivery/outlet.hpp
+//   7768    delivery/pace_schedule.hpp
+//   7810    delivery/progress.hpp
+//   7872    delivery/waits.hpp
+//   7948    delivery/write_queue.hpp
+//   8043    delivery/delivery.hpp
+//   8322    http/exchange_observer.hpp
+//   8356    http/sockets.hpp
+//   8476    http/wakes.hpp
+//   8545    http/connection.hpp
+//   8814    http/request_reader.hpp
+//   8938    http/server.hpp
+//   8998    http/response.hpp
+//   9013    http/turned_away.hpp
+//   9061    http/workers.hpp
+//   9117    http/acceptor.hpp
+//   9160    http/poller.hpp
+//   9213    http/reactor.hpp
+//   9319    evidence/kept_problems.hpp
+//   9382    evidence/record.hpp
+//   9637    evidence/diagnosis.hpp
+//   9699    evidence/gateway_problems.hpp
+//   9797    evidence/review_parts.hpp
+//   9858    serve/asked_requests.hpp
+//   9935    serve/operations.hpp
+//  10002    serve/served_models.hpp
+//  10042    serve/gateway_state.hpp
+//  10100    serve/served_request.hpp
+//  10287    serve/runner.hpp
+//  10343    serve/connection_loop.hpp
+//  10386    serve/tester_code.hpp
+//  10450    gateway/catalogue_entries.hpp
+//  10713    gateway/option_values.hpp
+//  10771    gateway/sweep_run.hpp
+//  10794    document/script_reader.hpp
+//  11003    document/script_sections.hpp
+//  11182    document/script_values.hpp
+//  11348    core/calendar.cpp
+//  11429    core/clock.cpp
+//  11834    core/gate.cpp
+//  12056    core/json_reader.cpp
+//  12395    core/pattern.cpp
+//  12808    core/random.cpp
+//  12863    core/reporter.cpp
+//  12961    core/text.cpp
+//  13305    model/acceptance.cpp
+//  13364    model/checks.cpp
+//  13401    model/connection_fault.cpp
+//  13503    model/failure.cpp
+//  13649    model/fault.cpp
+//  13883    model/finding.cpp
+//  13917    model/http_reply.cpp
+//  13983    model/pace.cpp
+//  14181    model/profile.cpp
+//  14359    model/range.cpp
+//  14389    model/received_request.cpp
+//  14457    model/reply.cpp
+//  14855    model/reply_checks.cpp
+//  15048    model/reply_template.cpp
+//  15208    model/sent_answer.cpp
+//  15236    model/sse_dialect.cpp
+//  15381    request/chat_fields.cpp
+//  15523    request/chat_messages.cpp
+//  15732    request/chat_reader.cpp
+//  16137    request/chat_request.cpp
+//  16221    request/embedding_request.cpp
+//  16309    keys/api_key.cpp
+//  16359    keys/key_store.cpp
+//  16856    keys/keys.cpp
+//  16920    keys/secrets.cpp
+//  17125    answer/bodies.cpp
+//  17198    answer/completion.cpp
+//  17424    answer/completion_events.cpp
+//  17620    answer/completion_json.cpp
+//  17837    answer/default_reply.cpp
+//  18014    answer/embeddings.cpp
+//  18131    answer/schema_checker.cpp
+//  18594    answer/schema_instance.cpp
+//  18967    answer/tokens.cpp
+//  19188    answer/words.cpp
+//  19249    script/chaos.cpp
+//  19389    script/chaos_rules.cpp
+//  19501    script/connection_faults.cpp
+//  19610    script/excerpts.cpp
+//  19672    script/field_matchers.cpp
+//  20050    script/forced_failures.cpp
+//  20139    script/hiding.cpp
+//  20254    script/json_comparison.cpp
+//  20340    script/matcher.cpp
+//  20583    script/matchers.cpp
+//  20934    script/scope.cpp
+//  20992    script/script.cpp
+//  21401    script/text_matchers.cpp
+//  21522    delivery/answer_log.cpp
+//  21692    delivery/delivery.cpp
+//  22157    delivery/faults_and_waits.cpp
+//  22448    delivery/framing.cpp
+//  22565    delivery/gzip.cpp
+//  22632    delivery/pace_schedule.cpp
+//  22701    delivery/progress.cpp
+//  22782    delivery/write_queue.cpp
+//  22923    http/acceptor.cpp
+//  23031    http/compatibility.cpp
+//  23140    http/connection.cpp
+//  23723    http/poller.cpp
+//  23891    http/reactor.cpp
+//  24154    http/request_reader.cpp
+//  24605    http/response.cpp
+//  24686    http/server.cpp
+//  25093    http/sockets.cpp
+//  25595    http/turned_away.cpp
+//  25679    http/workers.cpp
+//  25792    evidence/diagnosis.cpp
+//  26011    evidence/evidence_json.cpp
+//  26379    evidence/exchange.cpp
+//  26665    evidence/gateway_problems.cpp
+//  27112    evidence/journal.cpp
+//  27267    evidence/kept_problems.cpp
+//  27377    evidence/notes.cpp
+//  27478    evidence/record.cpp
+//  27940    evidence/redaction.cpp
+//  28080    evidence/redirects.cpp
+//  28183    evidence/retries.cpp
+//  28555    evidence/review.cpp
+//  28926    evidence/told_in_body.cpp
+//  29023    evidence/verification.cpp
+//  29140    serve/answer_headers.cpp
+//  29217    serve/asked_requests.cpp
+//  29284    serve/chat_judge.cpp
+//  29606    serve/connection_loop.cpp
+//  29767    serve/gateway_state.cpp
+//  29803    serve/judge.cpp
+//  30036    serve/limits.cpp
+//  30133    serve/operations.cpp
+//  30355    serve/reply_answer.cpp
+//  30496    serve/request_checks.cpp
+//  30570    serve/runner.cpp
+//  30942    serve/served_models.cpp
+//  31020    serve/served_request.cpp
+//  31088    gateway/catalogue.cpp
+//  31501    gateway/catalogue_chunks.cpp
+//  31789    gateway/catalogue_delivery.cpp
+//  31941    gateway/catalogue_entries.cpp
+//  32170    gateway/catalogue_failures.cpp
+//  32451    gateway/catalogue_framing.cpp
+//  32635    gateway/catalogue_tool_calls.cpp
+//  32834    gateway/chat_script.cpp
+//  32983    gateway/gateway.cpp
+//  33273    gateway/mishaps.cpp
+//  33611    gateway/options.cpp
+//  33764    gateway/sweep.cpp
+//  34165    document/scenario_files.cpp
+//  34303    document/script_document.cpp
+//  34693    document/script_faults.cpp
+//  34979    document/script_files.cpp
+//  35123    document/script_gateway.cpp
+//  35426    document/script_matchers.cpp
+//  35718    document/script_objects.cpp
+//  35878    document/script_reader.cpp
+//  36326    document/script_references.cpp
+//  36642    document/script_replies.cpp
+//  37028    document/script_schema.cpp
+//  37155    document/script_sections.cpp
+//  37697    document/script_values.cpp
+//  38085  Adapters
+//  38102    adapters/catch2.hpp
+//  38256    adapters/doctest.hpp
+//  38416    adapters/gtest.hpp

@@ -55,6 +55,9 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
+  /// Sets a callback for each fault, by its index, to run before the client can notice the fault.
+  void on_fault(std::function<void(std::size_t)> callback) { on_fault_ = std::move(callback); }
+
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
@@ -262,6 +265,7 @@ class Delivery {
   std::string expired_wait_;
   std::string spent_guard_;
   std::function<void()> before_last_bytes_;
+  std::function<void(std::size_t)> on_fault_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify

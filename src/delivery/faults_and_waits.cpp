@@ -52,6 +52,7 @@ void Delivery::strike_one(std::size_t fault) {
 void Delivery::mark_reached(std::size_t fault) {
   reached_[fault] = true;
   if (fault == 0) progress_.first_fault = true;
+  if (on_fault_) on_fault_(fault);
 }
 
 void Delivery::happen(std::size_t fault) {

@@ -96,6 +96,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
+  bool repeats = false;      // whether its reply was owed for an earlier exchange, which the stub has counted
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
