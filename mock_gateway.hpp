@@ -1062,6 +1062,9 @@ class Reply {
   /// before it is sent. A hold before a token only applies if the reply has it. verify() reports a hold that the reply
   /// did not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
+  /// Keeps timed waits and holds when the client closes its side (FIN), for a client that half-closes and still reads.
+  /// By default such a client has left, as for real servers.
+  [[nodiscard]] Reply survives_half_close() const;
   /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to
@@ -1457,10 +1460,13 @@ class ManualClock : public Clock {
 };
 
 /// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
-/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
+/// `guard` of real time the gate opens by itself. The records of the exchanges that it held then say so, and these are
+/// not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
+  /// A gate with a name, for reports: `held at gate "first" before token 3`.
+  explicit Gate(std::string name, Duration guard = std::chrono::seconds{10});
 
   /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
@@ -2223,6 +2229,8 @@ struct Outcome {
   Kind kind = Kind::pending;
   /// The number of complete events sent; 0 if not streamed.
   std::size_t events = 0;
+  /// What a pending exchange waits for: `held at gate "first" before token 3 for 4.8 s`; empty if unknown.
+  std::string waiting = {};
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
   friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
@@ -2233,7 +2241,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
-/// notices this at once. Otherwise it notices this at the next write.
+/// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless the
+/// client's requests are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -5074,6 +5083,8 @@ struct GateCounts {
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
+/// Empty if it has none.
+const std::string& name_of(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
@@ -5428,6 +5439,7 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
+  bool survives_half_close = false;
   bool templated = false;  // its texts have placeholders
   bool traced = false;     // all sent bytes are kept
   bool swept = false;      // belongs to a sweep, which itself reports faults not reached
@@ -6834,6 +6846,66 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 
 }}}  // namespace mock_gateway::detail
 
+// ---- script/owed_replies.hpp ----------------------------------------------------------------------------------------
+
+// Replies that chaos broke, for the next equal request; how many are kept.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class StubState;
+
+/// Thread-safe.
+class OwedReplies {
+ public:
+  struct Owed {
+    std::uint64_t request = 0;  // its fingerprint
+    std::weak_ptr<StubState> stub;
+    std::size_t call = 0;  // the number of the stub's call, from 0
+  };
+
+  void add(const Owed& owed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    owed_.push_back(owed);
+    if (owed_.size() > most) owed_.pop_front();
+  }
+  /// Returns the reply owed longest to an equal request, and owes it no longer.
+  std::optional<Owed> take(std::uint64_t request) {
+    return take_if([request](const Owed& owed) { return owed.request == request; });
+  }
+  /// Undoes add(), unless the reply was taken.
+  void withdraw(const Owed& added) {
+    take_if([&](const Owed& owed) {
+      return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
+    });
+  }
+  bool any() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return !owed_.empty();
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    owed_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most = 1000;
+
+  template <class IsWanted>
+  std::optional<Owed> take_if(const IsWanted& is_wanted) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(owed_.begin(), owed_.end(), is_wanted);
+    if (found == owed_.end()) return std::nullopt;
+    std::optional<Owed> taken = std::move(*found);
+    owed_.erase(found);
+    return taken;
+  }
+
+  mutable std::mutex mutex_;
+  std::deque<Owed> owed_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- script/script.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -7019,6 +7091,10 @@ class Script {
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
+  /// Returns the choice of an equal request whose reply was broken, if any, without counting a call.
+  std::optional<Choice> choose_owed(std::uint64_t request);
+  OwedReplies& owed() { return owed_; }
+
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
@@ -7081,6 +7157,7 @@ class Script {
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
+  OwedReplies owed_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
   ChangeCount changes_;
@@ -7652,8 +7729,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class Outlet {
  public:
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
-  enum class OnClientClosed { ignore, give_up };
+  /// Whether a wait ends when the client closes its side. `leave`: unless requests that it sent before are still
+  /// unread.
+  enum class OnClientClosed { ignore, leave, give_up };
 
   /// The state of a wait. `not_yet`: the outlet knows when to check again.
   enum class WaitState { done, given_up, not_yet };
@@ -7736,17 +7814,23 @@ class PaceSchedule {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A wait that a reply's script asks for.
+/// A wait that a reply's script asks for. Durations of texts are in real time.
 struct ScriptedWait {
-  enum class Kind { stall, half_close, open_stream, hold };
+  enum class Kind { stall, half_close, open_stream, hold, pace };
 
   Kind kind;
-  /// The position in the reply: "after token 2".
+  /// The position in the reply: "after token 2"; of a hold `at gate "first" before token 2`; of a pace "token 2".
   std::string place;
+  /// The scripted length, if any, on the gateway's clock.
+  std::optional<Duration> length = {};
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-  /// Returns "stalls as scripted after token 2, for 2.0 s so far", in real time.
+  /// Returns "stalls as scripted after token 2, for 2.0 s so far".
   std::string under_way() const;
+  /// Returns `held at gate "first" before token 2 for 4.8 s`, "waiting for token 2 for 4.8 s of 30 s".
+  std::string state() const;
+  /// Returns `was held as scripted at gate "first" before token 2 for 10.0 s`.
+  std::string past() const;
   /// Returns "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
@@ -7763,6 +7847,8 @@ struct DeliveryProgress {
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
   std::atomic<bool> first_fault{false};
+  /// Whether it waits until the client reads.
+  std::atomic<bool> awaits_client{false};
   /// Held while bytes are written and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
@@ -7772,8 +7858,12 @@ struct DeliveryProgress {
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
-  void set_scripted_wait(std::optional<ScriptedWait> wait);
+  void set_wait(std::optional<ScriptedWait> wait);
+  std::optional<ScriptedWait> wait() const;
+  /// Returns wait(), unless it is for the pace.
   std::optional<ScriptedWait> scripted_wait() const;
+  /// Returns what the exchange waits for: the state() of its wait, or "waiting for the client to read"; empty: nothing.
+  std::string pending() const;
 
  private:
   mutable std::mutex mutex_;
@@ -7986,6 +8076,9 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
+  /// Sets a callback for each fault, by its index, to run before the client can notice the fault.
+  void on_fault(std::function<void(std::size_t)> callback) { on_fault_ = std::move(callback); }
+
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
@@ -7998,6 +8091,8 @@ class Delivery {
   bool is_split() const { return writes_.is_split(); }
   /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
+  /// The same for the guard of a gate or manual clock: "was held as scripted …: the gate was not opened in time".
+  const std::string& spent_guard() const { return spent_guard_; }
 
  private:
   using Sent = WriteQueue::Sent;
@@ -8025,7 +8120,8 @@ class Delivery {
     std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no more pings
+    bool is_noted = false;  // whether the progress shows it
+    bool is_last = false;   // no more pings
   };
 
   struct Step {
@@ -8154,6 +8250,11 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
+  /// Returns `at gate "first" `; empty for a gate without a name.
+  static std::string place_of(const Gate& gate);
+  Outlet::OnClientClosed on_client_closed() const {
+    return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
+  }
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
@@ -8170,7 +8271,7 @@ class Delivery {
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
-  void guard_expired();
+  void guard_expired(const char* why);
 
   const ReplyData& plan_;
   PaceSchedule& pace_;
@@ -8183,7 +8284,9 @@ class Delivery {
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
+  std::string spent_guard_;
   std::function<void()> before_last_bytes_;
+  std::function<void(std::size_t)> on_fault_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
@@ -8193,7 +8296,7 @@ class Delivery {
   std::vector<Step> steps_;         // the steps of this stage; the last one is next
   std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
   bool is_held_up_ = false;         // waits for something other than a time
-  bool is_noted_ = false;           // the progress shows a scripted wait
+  bool is_noted_ = false;           // the progress shows a wait
   std::optional<Result> result_;
 
   std::string_view head_;
@@ -8555,7 +8658,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
+  /// Whether the client sent FIN, but not before last_bytes_follow().
+  bool closed_after_last_bytes() const { return peer_closed_ && !is_reset_ && !closed_before_last_bytes_; }
+  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();
@@ -9345,6 +9450,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
+  bool repeats = false;      // whether its reply was owed for an earlier exchange, which the stub has counted
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
@@ -9522,6 +9628,8 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2, for 2.0 s so far"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
+/// The caller holds the journal's mutex.
+Outcome outcome_of(const ExchangeRecord& record);
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -10028,6 +10136,8 @@ struct Answer {
   std::string refusal;
   std::shared_ptr<StubState> stub;
   StubState::Use use;
+  /// The call of the stub, to owe its reply if chaos breaks it.
+  OwedReplies::Owed call;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -10068,6 +10178,10 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
+  /// A hash that a retry with an equal body and key has too.
+  std::uint64_t identity = 0;
+  /// Whether it gets the owed reply of an earlier request.
+  bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.
   std::uint64_t exchange = 0;
   bool under_chaos = false;
@@ -10207,6 +10321,10 @@ class RunningExchange {
   void end(Delivery::Result result);
   /// Releases the stub and returns unused tokens to their limits.
   void give_back();
+  /// Owes the reply to the next equal request, because a chaos fault breaks it.
+  void owe(const Effect& effect);
+  /// Uses up a reply that only stalled, and arrives whole.
+  void settle_owed();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
   void notify() const;
@@ -10218,6 +10336,8 @@ class RunningExchange {
   bool is_published_ = false;  // whether the journal has the record
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
+  bool is_owed_ = false;
+  bool is_broken_ = false;  // by a chaos fault other than a stall
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
@@ -11730,7 +11850,9 @@ namespace detail {
 
 class GateState {
  public:
-  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
+  GateState(std::string name, Duration guard) : name_(std::move(name)), guard_(bounded(guard)) {}
+
+  const std::string& name() const { return name_; }
 
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -11757,12 +11879,17 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!wait.released_ && std::chrono::steady_clock::now() - wait.began_ >= guard_) {
-      wait.released_ = wait.guard_expired_ = true;
-      held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (wait.released_) return true;
+      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+      for (GateWait* held : held_) held->guard_expired_ = true;
+      open_ = true;
+      wakes = let_all_go();
     }
-    return wait.released_;
+    for (const auto& wake : wakes) wake->wake();
+    return true;
   }
 
   void note_delivered(const GateWait& wait) {
@@ -11847,6 +11974,7 @@ class GateState {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  const std::string name_;
   Duration guard_;
   std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
@@ -11909,9 +12037,13 @@ MOCK_GATEWAY_INLINE void reset(const Gate& gate) { Access::state(gate)->reset();
 
 MOCK_GATEWAY_INLINE GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
 
+MOCK_GATEWAY_INLINE const std::string& name_of(const Gate& gate) { return Access::state(gate)->name(); }
+
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
+MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : Gate(std::string(), guard) {}
+
+MOCK_GATEWAY_INLINE Gate::Gate(std::string name, Duration guard) : state_(detail::share<detail::GateState>(std::move(name), guard)) {}
 
 MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 
@@ -14648,6 +14780,8 @@ MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   detail::require_header_field("Content-Type", dialect.content_type());
   return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
+
+MOCK_GATEWAY_INLINE Reply Reply::survives_half_close() const { return detail::with(*this, &detail::ReplyData::survives_half_close, true); }
 
 MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
@@ -21120,6 +21254,18 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   }
 }
 
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose_owed(std::uint64_t request) {
+  while (const std::optional<OwedReplies::Owed> owed = owed_.take(request)) {
+    Choice choice;
+    choice.stub = owed->stub.lock();
+    if (!choice.stub || choice.stub->removed()) continue;
+    choice.call = owed->call;
+    choice.reply = step_of(choice.stub->plan(), owed->call);
+    return choice;
+  }
+  return std::nullopt;
+}
+
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
@@ -21253,6 +21399,7 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
+  owed_.clear();
   changes_.note();
 }
 
@@ -21636,6 +21783,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::advance() {
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
+      progress_.awaits_client = writes_.has_writes() || !is_noted_;
       if (writes_.shrink() && on_fast_path_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }
@@ -22079,18 +22227,23 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
   reached_[fault] = true;
   if (fault == 0) progress_.first_fault = true;
+  if (on_fault_) on_fault_(fault);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::stall:
-      begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
-      if (effect.gate())
+    case Effect::Kind::stall: {
+      const std::string place = faults::place_of(plan_.faults[fault].trigger);
+      if (effect.gate()) {
+        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
         add_wait_at(*effect.gate());
-      else
+      } else {
+        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+      }
       return add({Kind::noted_wait_over});
+    }
     case Effect::Kind::error_event:
       on_next_event_.clear();  // these faults were for the event that the error replaces
       announce_last_bytes();
@@ -22146,9 +22299,15 @@ MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t n
 
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
-  begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  add_wait_at(plan_.holds[index].gate);
+  const Hold& hold = plan_.holds[index];
+  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
+  add_wait_at(hold.gate);
   add({Kind::noted_wait_over});
+}
+
+MOCK_GATEWAY_INLINE std::string Delivery::place_of(const Gate& gate) {
+  const std::string& name = name_of(gate);
+  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
 }
 
 MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate) {
@@ -22171,13 +22330,17 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
 
 MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
+  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
-    if (timeline_.now() < step.moment) writes_.flush_before_wait();
+    const TimePoint now = timeline_.now();
+    if (now >= step.moment) return Outlet::WaitState::done;
+    writes_.flush_before_wait();
+    step.waiting->is_noted = !is_noted_;
+    if (!is_noted_) begin_noted({ScriptedWait::Kind::pace, purpose, step.moment - now});
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -22189,7 +22352,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   }
   const bool goes_on = has_end && !nothing_follows_;
   const Outlet::WaitState state =
-      outlet_.check_wait(*waiting.either, goes_on ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::give_up);
+      outlet_.check_wait(*waiting.either, goes_on ? on_client_closed() : Outlet::OnClientClosed::give_up);
   if (state != Outlet::WaitState::done) return state;
   const bool guard_is_over = waiting.guard.is_over();
   const bool clock_guard_expired = waiting.clock->guard_expired();
@@ -22203,9 +22366,10 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
     if (guard_is_over)
       stall_guard_expired(purpose);
     else if (clock_guard_expired)
-      guard_expired();
+      guard_expired("the manual clock was not advanced");
     else if (has_end)
       note_lateness(over.moment);
+    if (over.waiting->is_noted) end_noted();
   }
   return Outlet::WaitState::done;
 }
@@ -22232,11 +22396,11 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_gate(Step& step) {
       waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
   }
   Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
-  const Outlet::WaitState state = outlet_.check_wait(awaited, Outlet::OnClientClosed::ignore);
+  const Outlet::WaitState state = outlet_.check_wait(awaited, on_client_closed());
   if (state != Outlet::WaitState::done) return state;
   if (waiting.is_last) {
     const Step over = take_step();
-    if (over.waiting->gate->guard_expired()) guard_expired();
+    if (over.waiting->gate->guard_expired()) guard_expired("the gate was not opened");
     return Outlet::WaitState::done;
   }
   const bool ping_is_due = waiting.clock->is_over() && !waiting.clock->guard_expired();
@@ -22253,7 +22417,9 @@ MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
   progress_.note_lateness(timeline_.lateness(external_wait_ended_));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
+MOCK_GATEWAY_INLINE void Delivery::guard_expired(const char* why) {
+  const std::optional<ScriptedWait> wait = progress_.wait();
+  if (wait && !timeline_.is_guard_spent()) spent_guard_ = wait->past() + ": " + why + " in time";
   timeline_.spend_guard();
   outlet_.guard_expired();
 }
@@ -22285,12 +22451,12 @@ MOCK_GATEWAY_INLINE void Delivery::send_ping() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_noted(ScriptedWait wait) {
-  progress_.set_scripted_wait(std::move(wait));
+  progress_.set_wait(std::move(wait));
   is_noted_ = true;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_noted() {
-  progress_.set_scripted_wait(std::nullopt);
+  progress_.set_wait(std::nullopt);
   is_noted_ = false;
 }
 
@@ -22559,7 +22725,7 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
-// The texts about scripted waits: "stalls as scripted after …".
+// The texts about waits: "stalls as scripted after …", "waiting for token 2 for …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
@@ -22568,42 +22734,72 @@ struct Verb {
   const char* present;
   const char* past;
   const char* client;
+  const char* state;
 };
 
 MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
   switch (kind) {
     case ScriptedWait::Kind::stall: break;
-    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
+    case ScriptedWait::Kind::half_close:
+      return {"stays half-closed as scripted", "stayed half-closed as scripted", "had not closed its side",
+              "half-closed"};
     case ScriptedWait::Kind::open_stream:
-      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "was still waiting"};
+      return {"keeps its stream open as scripted", "kept its stream open as scripted", "had not closed its side",
+              "kept open"};
+    case ScriptedWait::Kind::hold: return {"is held as scripted", "was held as scripted", "was still waiting", "held"};
+    case ScriptedWait::Kind::pace: return {"waits for", "waited for", "was still waiting", "waiting for"};
   }
-  return {"stalls", "stalled", "was still waiting"};
+  return {"stalls as scripted", "stalled as scripted", "was still waiting", "stalled"};
+}
+
+/// Returns "4.8 s".
+MOCK_GATEWAY_INLINE std::string since(std::chrono::steady_clock::time_point began) {
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
+  return std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
 }
 
 }  // namespace progress
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
-  const auto lasted =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(progress::verb_of(kind).present) + " as scripted " + place + ", for " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s so far";
+  return std::string(progress::verb_of(kind).present) + " " + place + ", for " + progress::since(began) + " so far";
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::state() const {
+  return std::string(progress::verb_of(kind).state) + " " + place + " for " + progress::since(began) +
+         (length ? " of " + text::seconds(*length) : "");
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::past() const {
+  return std::string(progress::verb_of(kind).past) + " " + place + " for " + progress::since(began);
 }
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
   const progress::Verb verb = progress::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::decimal(lasted.count(), 1000000000) +
+  return std::string(verb.past) + " " + place + " for " + text::decimal(lasted.count(), 1000000000) +
          " s; the client " + verb.client;
 }
 
-MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
+MOCK_GATEWAY_INLINE void DeliveryProgress::set_wait(std::optional<ScriptedWait> wait) {
   const std::lock_guard<std::mutex> lock(mutex_);
   wait_.swap(wait);
 }
 
-MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::wait() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return wait_;
+}
+
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+  std::optional<ScriptedWait> wait = this->wait();
+  if (wait && wait->kind == ScriptedWait::Kind::pace) wait.reset();
+  return wait;
+}
+
+MOCK_GATEWAY_INLINE std::string DeliveryProgress::pending() const {
+  if (awaits_client) return "waiting for the client to read";
+  const std::optional<ScriptedWait> wait = this->wait();
+  return wait ? wait->state() : "";
 }
 
 }}}  // namespace mock_gateway::detail
@@ -23347,7 +23543,9 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_pending(Pending& pending
     return WaitState::given_up;
   }
   if (changes.peer_closed) note_peer_closed(false);
-  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return WaitState::given_up;
+  const bool gives_up = on_client_closed == OnClientClosed::give_up ||
+                        (on_client_closed == OnClientClosed::leave && peer_closed_ && is_abandoned());
+  if (peer_closed_ && gives_up) return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);
@@ -25952,13 +26150,13 @@ MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
-    outcome = record.outcome;
+    outcome = journal::outcome_of(record);
     first_byte = record.first_byte;
     ended = record.ended;
     departure = record.departure;
   }
 
-  Outcome::Kind outcome;
+  Outcome outcome;
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   std::optional<Departure> departure;
@@ -26086,7 +26284,8 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
-  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "outcome", to_string(now.outcome.kind));
+  evidence::put_if_any(object, "waiting", evidence::masked(record, now.outcome.waiting));
   evidence::put(object, "sent", evidence::sent_of(exchange));
   evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
   evidence::put(object, "faults", evidence::texts(exchange.faults()));
@@ -26384,7 +26583,7 @@ MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
                                       [this] { return record_->outcome != Outcome::Kind::pending; });
-  return Outcome{record_->outcome, record_->progress.events};
+  return detail::journal::outcome_of(*record_);
 }
 
 MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
@@ -26394,8 +26593,8 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
     return detail::Access::make<Wait>(true, client + " left");
   }
-  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
-                                               detail::journal::scripted_wait(*record_));
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " +
+                                               detail::journal::text_of(detail::journal::outcome_of(*record_)));
 }
 
 MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
@@ -26973,6 +27172,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
+  if (!outcome.waiting.empty()) return to_string(outcome.kind) + ": " + outcome.waiting;
   // The number of events matters only if the answer broke off.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
@@ -27082,7 +27282,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
+  return detail::Access::make<Wait>(false, message);
 }
 
 MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
@@ -27318,6 +27518,11 @@ MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
+MOCK_GATEWAY_INLINE Outcome outcome_of(const ExchangeRecord& record) {
+  const bool is_pending = record.outcome == Outcome::Kind::pending;
+  return {record.outcome, record.progress.events, is_pending ? record.progress.pending() : ""};
+}
+
 /// The caller holds the journal's mutex.
 MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
@@ -27487,7 +27692,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     // Under the lock, so that a thread that sees the count finds the record.
-    if (record->stub) record->stub->count_recorded(record->id);
+    if (record->stub && !record->repeats) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
@@ -28048,7 +28253,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
 
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
+  return first.outcome != Outcome::Kind::pending && first.client_left.value_or(RealTime::min()) <= second.possible;
 }
 
 /// Returns the time from the first's answer (its arrival, if unanswered) to the second, on the clock that shows more.
@@ -29140,19 +29345,22 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
+/// Returns the identity of the request. Unlike generated values, it depends on `stream` and on the key.
+MOCK_GATEWAY_INLINE std::uint64_t identity_of(const ServedRequest& served, const ChatRequest& chat) {
+  std::uint64_t request = fingerprint(chat.stream ? "stream" : "plain", served.fingerprint);
+  if (const auto options = chat.body.find("stream_options"); options != chat.body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = served.request.key_description;
+  return fingerprint(key.empty() ? served.request.key_id : key, request);
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, chaos draws separately for streams, for plain requests and for each key.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
-  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
-    request = fingerprint(options->dump(), request);
-  const std::string& key = served.request.key_description;
-  request = fingerprint(key.empty() ? served.request.key_id : key, request);
-
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos",
-                                       [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+  });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
@@ -29196,11 +29404,15 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
+/// Chooses the stub whose reply is owed to the request, or else a stub that applies to it, if any. Runs the test's
+/// matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
+  choice = served.gateway.script->choose_owed(served.identity);
+  served.repeats = choice.has_value();
+  if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
-    choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
+    if (!choice) choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -29356,6 +29568,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
+    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -29399,12 +29612,13 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
+  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
 
 MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
-  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::leave);
   if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
@@ -30520,9 +30734,12 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
   const auto report_guard = [&](const std::string& what) {
     report(journal, record, Problem::Kind::guard_expired, what);
   };
-  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
+  const std::string exchange = "exchange " + std::to_string(record.id) + " ";
+  if (end.is_guard_spent) {
+    const std::string& wait = delivery.spent_guard();
+    report_guard(exchange + (wait.empty() ? "read its body slowly: the manual clock was not advanced in time" : wait));
+  }
+  if (end.result == Delivery::Result::guard_expired) report_guard(exchange + delivery.expired_wait());
 }
 
 }  // namespace runner
@@ -30614,6 +30831,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
+  if (outcome == Outcome::Kind::completed || outcome == Outcome::Kind::broken_by_fault) settle_owed();
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
@@ -30669,6 +30887,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.problems = std::move(served.problems);
   for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
   record.near_misses = std::move(served.near_misses);
+  record.repeats = served.repeats;
   record.under_chaos = served.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
@@ -30697,7 +30916,15 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([this] { give_back(); });
+  delivery.before_last_bytes([this] {
+    give_back();
+    settle_owed();
+  });
+  if (!answer.delivery.chaos.empty() && answer.decision == Decision::Kind::stub) {
+    delivery.on_fault([this, &reply](std::size_t fault) {
+      if (fault >= answer_.delivery.scripted_faults) owe(reply.faults[fault].effect);
+    });
+  }
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -30730,7 +30957,9 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
   }
   connection_.end(Outlet::Ending::close);
   switch (connection_.failure()) {
-    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_left:
+      if (record_->progress.done && connection_.closed_after_last_bytes()) return Outcome::Kind::completed;
+      break;
     case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }
@@ -30740,6 +30969,15 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
 MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
+  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::settle_owed() {
+  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -36080,7 +36318,7 @@ MOCK_GATEWAY_INLINE std::vector<const char*> ScriptTable::keys_of(std::string_vi
   return keys.empty() && beside ? beside().keys_of(group) : keys;
 }
 
-MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
+MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name, name).first->second; }
 
 MOCK_GATEWAY_INLINE SourceLocation ScriptReader::where(const std::string& pointer) const {
   SourceLocation where;
@@ -36656,6 +36894,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
     {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
+    {"survives_half_close", &yes, "goes on when the client closes its side (FIN)",
+     &SetBy<&Reply::survives_half_close>::apply},
     {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
     {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
@@ -38376,262 +38616,263 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
 //    843    model/reply.hpp
-//   1164    model/received_request.hpp
-//   1248    model/failure.hpp
-//   1350    core/wait.hpp
-//   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2991    keys/keys.hpp
-//   3047    model/profile.hpp
-//   3076    model/tokenizer.hpp
-//   3088    gateway/options.hpp
-//   3229    model/acceptance.hpp
-//   3398    request/chat_request.hpp
-//   3517    script/scope.hpp
-//   3571    script/failure_scope.hpp
-//   3618    script/chaos.hpp
-//   3712    gateway/sweep.hpp
-//   3849    gateway/catalogue.hpp
-//   4009    gateway/mishaps.hpp
-//   4108    document/scenario_files.hpp
-//   4140    core/error.hpp
-//   4155    document/script_document.hpp
-//   4294    evidence/evidence_json.hpp
-//   4318    core/printed.hpp
-//   4347    core/reporter.hpp
-//   4426  Implementation
-//   4487    core/random.hpp
-//   4517    core/text.hpp
-//   4620    core/json_reader.hpp
-//   4674    core/pattern.hpp
-//   4765    core/json_pointer.hpp
-//   4813    core/calendar.hpp
-//   4832    core/access.hpp
-//   4904    core/timeline.hpp
-//   5082    core/rows.hpp
-//   5108    core/change_count.hpp
-//   5152    core/process.hpp
-//   5179    core/warning.hpp
-//   5194    core/heap_optional.hpp
-//   5221    core/handoff.hpp
-//   5258    model/profile_traits.hpp
-//   5358    model/checks.hpp
-//   5374    model/reply_data.hpp
-//   5440    model/request_error.hpp
-//   5453    model/fault_rows.hpp
-//   5569    model/failure_rows.hpp
-//   5609    model/dialect_rows.hpp
-//   5646    model/finding_kinds.hpp
-//   5723    model/reply_checks.hpp
-//   5772    request/embedding_request.hpp
-//   5796    request/chat_parser.hpp
-//   5813    request/chat_fields.hpp
-//   5861    request/chat_reader.hpp
-//   5956    keys/secrets.hpp
-//   5999    keys/key_store.hpp
-//   6206    answer/bodies.hpp
-//   6234    answer/events.hpp
-//   6292    answer/tokens.hpp
-//   6362    answer/completion.hpp
-//   6451    answer/completion_json.hpp
-//   6487    answer/completion_events.hpp
-//   6548    answer/words.hpp
-//   6563    answer/default_reply.hpp
-//   6578    answer/schema_checker.hpp
-//   6681    answer/embeddings.hpp
-//   6697    answer/occurrences.hpp
-//   6732    script/matcher_node.hpp
-//   6837    script/script.hpp
-//   7091    script/chaos_plan.hpp
-//   7133    script/chaos_rules.hpp
-//   7207    script/connection_faults.hpp
-//   7261    script/forced_failures.hpp
-//   7300    script/field_matchers.hpp
-//   7374    script/hiding.hpp
-//   7413    script/excerpts.hpp
-//   7437    script/json_comparison.hpp
-//   7463    delivery/answer_log.hpp
-//   7572    delivery/gzip.hpp
-//   7597    delivery/framing.hpp
-//   7646    delivery/outlet.hpp
-//   7693    delivery/pace_schedule.hpp
-//   7735    delivery/progress.hpp
-//   7785    delivery/waits.hpp
-//   7861    delivery/write_queue.hpp
-//   7956    delivery/delivery.hpp
-//   8222    http/exchange_observer.hpp
-//   8256    http/sockets.hpp
-//   8376    http/wakes.hpp
-//   8445    http/connection.hpp
-//   8712    http/request_reader.hpp
-//   8836    http/server.hpp
-//   8896    http/response.hpp
-//   8911    http/turned_away.hpp
-//   8959    http/workers.hpp
-//   9015    http/acceptor.hpp
-//   9058    http/poller.hpp
-//   9111    http/reactor.hpp
-//   9217    evidence/kept_problems.hpp
-//   9280    evidence/record.hpp
-//   9532    evidence/diagnosis.hpp
-//   9594    evidence/gateway_problems.hpp
-//   9692    evidence/review_parts.hpp
-//   9753    serve/asked_requests.hpp
-//   9830    serve/operations.hpp
-//   9897    serve/served_models.hpp
-//   9937    serve/gateway_state.hpp
-//   9996    serve/served_request.hpp
-//  10180    serve/runner.hpp
-//  10230    serve/connection_loop.hpp
-//  10273    serve/tester_code.hpp
-//  10337    gateway/catalogue_entries.hpp
-//  10600    gateway/option_values.hpp
-//  10660    gateway/sweep_run.hpp
-//  10683    document/script_reader.hpp
-//  10893    document/script_sections.hpp
-//  11072    document/script_values.hpp
-//  11238    core/calendar.cpp
-//  11319    core/clock.cpp
-//  11724    core/gate.cpp
-//  11934    core/json_reader.cpp
-//  12273    core/pattern.cpp
-//  12686    core/random.cpp
-//  12741    core/reporter.cpp
-//  12839    core/text.cpp
-//  13183    model/acceptance.cpp
-//  13242    model/checks.cpp
-//  13279    model/connection_fault.cpp
-//  13381    model/failure.cpp
-//  13527    model/fault.cpp
-//  13761    model/finding.cpp
-//  13795    model/http_reply.cpp
-//  13861    model/pace.cpp
-//  14059    model/profile.cpp
-//  14237    model/range.cpp
-//  14267    model/received_request.cpp
-//  14335    model/reply.cpp
-//  14731    model/reply_checks.cpp
-//  14924    model/reply_template.cpp
-//  15084    model/sent_answer.cpp
-//  15112    model/sse_dialect.cpp
-//  15257    request/chat_fields.cpp
-//  15399    request/chat_messages.cpp
-//  15608    request/chat_reader.cpp
-//  16013    request/chat_request.cpp
-//  16097    request/embedding_request.cpp
-//  16185    keys/api_key.cpp
-//  16235    keys/key_store.cpp
-//  16747    keys/keys.cpp
-//  16811    keys/secrets.cpp
-//  17016    answer/bodies.cpp
-//  17089    answer/completion.cpp
-//  17315    answer/completion_events.cpp
-//  17511    answer/completion_json.cpp
-//  17728    answer/default_reply.cpp
-//  17905    answer/embeddings.cpp
-//  18022    answer/schema_checker.cpp
-//  18485    answer/schema_instance.cpp
-//  18858    answer/tokens.cpp
-//  19079    answer/words.cpp
-//  19140    script/chaos.cpp
-//  19280    script/chaos_rules.cpp
-//  19392    script/connection_faults.cpp
-//  19501    script/excerpts.cpp
-//  19563    script/field_matchers.cpp
-//  19941    script/forced_failures.cpp
-//  20030    script/hiding.cpp
-//  20145    script/json_comparison.cpp
-//  20231    script/matcher.cpp
-//  20474    script/matchers.cpp
-//  20825    script/scope.cpp
-//  20883    script/script.cpp
-//  21279    script/text_matchers.cpp
-//  21400    delivery/answer_log.cpp
-//  21570    delivery/delivery.cpp
-//  22034    delivery/faults_and_waits.cpp
-//  22307    delivery/framing.cpp
-//  22424    delivery/gzip.cpp
-//  22491    delivery/pace_schedule.cpp
-//  22560    delivery/progress.cpp
-//  22611    delivery/write_queue.cpp
-//  22752    http/acceptor.cpp
-//  22860    http/compatibility.cpp
-//  22969    http/connection.cpp
-//  23550    http/poller.cpp
-//  23718    http/reactor.cpp
-//  23981    http/request_reader.cpp
-//  24432    http/response.cpp
-//  24513    http/server.cpp
-//  24920    http/sockets.cpp
-//  25422    http/turned_away.cpp
-//  25506    http/workers.cpp
-//  25619    evidence/diagnosis.cpp
-//  25838    evidence/evidence_json.cpp
-//  26205    evidence/exchange.cpp
-//  26491    evidence/gateway_problems.cpp
-//  26938    evidence/journal.cpp
-//  27092    evidence/kept_problems.cpp
-//  27202    evidence/notes.cpp
-//  27303    evidence/record.cpp
-//  27760    evidence/redaction.cpp
-//  27900    evidence/redirects.cpp
-//  28003    evidence/retries.cpp
-//  28375    evidence/review.cpp
-//  28746    evidence/told_in_body.cpp
-//  28843    evidence/verification.cpp
-//  28960    serve/answer_headers.cpp
-//  29037    serve/asked_requests.cpp
-//  29104    serve/chat_judge.cpp
-//  29421    serve/connection_loop.cpp
-//  29582    serve/gateway_state.cpp
-//  29618    serve/judge.cpp
-//  29864    serve/limits.cpp
-//  29961    serve/operations.cpp
-//  30185    serve/reply_answer.cpp
-//  30326    serve/request_checks.cpp
-//  30400    serve/runner.cpp
-//  30757    serve/served_models.cpp
-//  30835    serve/served_request.cpp
-//  30903    gateway/catalogue.cpp
-//  31316    gateway/catalogue_chunks.cpp
-//  31603    gateway/catalogue_delivery.cpp
-//  31757    gateway/catalogue_entries.cpp
-//  31986    gateway/catalogue_failures.cpp
-//  32264    gateway/catalogue_framing.cpp
-//  32448    gateway/catalogue_tool_calls.cpp
-//  32643    gateway/chat_script.cpp
-//  32792    gateway/gateway.cpp
-//  33089    gateway/mishaps.cpp
-//  33428    gateway/options.cpp
-//  33581    gateway/sweep.cpp
-//  33982    document/scenario_files.cpp
-//  34120    document/script_document.cpp
-//  34510    document/script_faults.cpp
-//  34802    document/script_files.cpp
-//  34946    document/script_gateway.cpp
-//  35250    document/script_matchers.cpp
-//  35542    document/script_objects.cpp
-//  35702    document/script_reader.cpp
-//  36150    document/script_references.cpp
-//  36478    document/script_replies.cpp
-//  36862    document/script_schema.cpp
-//  36989    document/script_sections.cpp
-//  37531    document/script_values.cpp
-//  37919  Adapters
-//  37936    adapters/catch2.hpp
-//  38090    adapters/doctest.hpp
-//  38250    adapters/gtest.hpp
+//   1167    model/received_request.hpp
+//   1251    model/failure.hpp
+//   1353    core/wait.hpp
+//   1385    core/clock.hpp
+//   1492    model/fault.hpp
+//   1657    model/hold.hpp
+//   1701    model/pace.hpp
+//   1851    model/sse_dialect.hpp
+//   1968    model/writes.hpp
+//   1999    model/http_reply.hpp
+//   2076    model/connection_fault.hpp
+//   2167    evidence/journal.hpp
+//   2452    model/sent_answer.hpp
+//   2518    script/near_miss.hpp
+//   2562    evidence/verification.hpp
+//   2684    model/finding.hpp
+//   2726    evidence/review.hpp
+//   2847    model/operation.hpp
+//   2878    keys/api_key.hpp
+//   3000    keys/keys.hpp
+//   3056    model/profile.hpp
+//   3085    model/tokenizer.hpp
+//   3097    gateway/options.hpp
+//   3238    model/acceptance.hpp
+//   3407    request/chat_request.hpp
+//   3526    script/scope.hpp
+//   3580    script/failure_scope.hpp
+//   3627    script/chaos.hpp
+//   3721    gateway/sweep.hpp
+//   3858    gateway/catalogue.hpp
+//   4018    gateway/mishaps.hpp
+//   4117    document/scenario_files.hpp
+//   4149    core/error.hpp
+//   4164    document/script_document.hpp
+//   4303    evidence/evidence_json.hpp
+//   4327    core/printed.hpp
+//   4356    core/reporter.hpp
+//   4435  Implementation
+//   4496    core/random.hpp
+//   4526    core/text.hpp
+//   4629    core/json_reader.hpp
+//   4683    core/pattern.hpp
+//   4774    core/json_pointer.hpp
+//   4822    core/calendar.hpp
+//   4841    core/access.hpp
+//   4913    core/timeline.hpp
+//   5093    core/rows.hpp
+//   5119    core/change_count.hpp
+//   5163    core/process.hpp
+//   5190    core/warning.hpp
+//   5205    core/heap_optional.hpp
+//   5232    core/handoff.hpp
+//   5269    model/profile_traits.hpp
+//   5369    model/checks.hpp
+//   5385    model/reply_data.hpp
+//   5452    model/request_error.hpp
+//   5465    model/fault_rows.hpp
+//   5581    model/failure_rows.hpp
+//   5621    model/dialect_rows.hpp
+//   5658    model/finding_kinds.hpp
+//   5735    model/reply_checks.hpp
+//   5784    request/embedding_request.hpp
+//   5808    request/chat_parser.hpp
+//   5825    request/chat_fields.hpp
+//   5873    request/chat_reader.hpp
+//   5968    keys/secrets.hpp
+//   6011    keys/key_store.hpp
+//   6218    answer/bodies.hpp
+//   6246    answer/events.hpp
+//   6304    answer/tokens.hpp
+//   6374    answer/completion.hpp
+//   6463    answer/completion_json.hpp
+//   6499    answer/completion_events.hpp
+//   6560    answer/words.hpp
+//   6575    answer/default_reply.hpp
+//   6590    answer/schema_checker.hpp
+//   6693    answer/embeddings.hpp
+//   6709    answer/occurrences.hpp
+//   6744    script/matcher_node.hpp
+//   6849    script/owed_replies.hpp
+//   6909    script/script.hpp
+//   7168    script/chaos_plan.hpp
+//   7210    script/chaos_rules.hpp
+//   7284    script/connection_faults.hpp
+//   7338    script/forced_failures.hpp
+//   7377    script/field_matchers.hpp
+//   7451    script/hiding.hpp
+//   7490    script/excerpts.hpp
+//   7514    script/json_comparison.hpp
+//   7540    delivery/answer_log.hpp
+//   7649    delivery/gzip.hpp
+//   7674    delivery/framing.hpp
+//   7723    delivery/outlet.hpp
+//   7771    delivery/pace_schedule.hpp
+//   7813    delivery/progress.hpp
+//   7875    delivery/waits.hpp
+//   7951    delivery/write_queue.hpp
+//   8046    delivery/delivery.hpp
+//   8325    http/exchange_observer.hpp
+//   8359    http/sockets.hpp
+//   8479    http/wakes.hpp
+//   8548    http/connection.hpp
+//   8817    http/request_reader.hpp
+//   8941    http/server.hpp
+//   9001    http/response.hpp
+//   9016    http/turned_away.hpp
+//   9064    http/workers.hpp
+//   9120    http/acceptor.hpp
+//   9163    http/poller.hpp
+//   9216    http/reactor.hpp
+//   9322    evidence/kept_problems.hpp
+//   9385    evidence/record.hpp
+//   9640    evidence/diagnosis.hpp
+//   9702    evidence/gateway_problems.hpp
+//   9800    evidence/review_parts.hpp
+//   9861    serve/asked_requests.hpp
+//   9938    serve/operations.hpp
+//  10005    serve/served_models.hpp
+//  10045    serve/gateway_state.hpp
+//  10104    serve/served_request.hpp
+//  10294    serve/runner.hpp
+//  10350    serve/connection_loop.hpp
+//  10393    serve/tester_code.hpp
+//  10457    gateway/catalogue_entries.hpp
+//  10720    gateway/option_values.hpp
+//  10780    gateway/sweep_run.hpp
+//  10803    document/script_reader.hpp
+//  11013    document/script_sections.hpp
+//  11192    document/script_values.hpp
+//  11358    core/calendar.cpp
+//  11439    core/clock.cpp
+//  11844    core/gate.cpp
+//  12066    core/json_reader.cpp
+//  12405    core/pattern.cpp
+//  12818    core/random.cpp
+//  12873    core/reporter.cpp
+//  12971    core/text.cpp
+//  13315    model/acceptance.cpp
+//  13374    model/checks.cpp
+//  13411    model/connection_fault.cpp
+//  13513    model/failure.cpp
+//  13659    model/fault.cpp
+//  13893    model/finding.cpp
+//  13927    model/http_reply.cpp
+//  13993    model/pace.cpp
+//  14191    model/profile.cpp
+//  14369    model/range.cpp
+//  14399    model/received_request.cpp
+//  14467    model/reply.cpp
+//  14865    model/reply_checks.cpp
+//  15058    model/reply_template.cpp
+//  15218    model/sent_answer.cpp
+//  15246    model/sse_dialect.cpp
+//  15391    request/chat_fields.cpp
+//  15533    request/chat_messages.cpp
+//  15742    request/chat_reader.cpp
+//  16147    request/chat_request.cpp
+//  16231    request/embedding_request.cpp
+//  16319    keys/api_key.cpp
+//  16369    keys/key_store.cpp
+//  16881    keys/keys.cpp
+//  16945    keys/secrets.cpp
+//  17150    answer/bodies.cpp
+//  17223    answer/completion.cpp
+//  17449    answer/completion_events.cpp
+//  17645    answer/completion_json.cpp
+//  17862    answer/default_reply.cpp
+//  18039    answer/embeddings.cpp
+//  18156    answer/schema_checker.cpp
+//  18619    answer/schema_instance.cpp
+//  18992    answer/tokens.cpp
+//  19213    answer/words.cpp
+//  19274    script/chaos.cpp
+//  19414    script/chaos_rules.cpp
+//  19526    script/connection_faults.cpp
+//  19635    script/excerpts.cpp
+//  19697    script/field_matchers.cpp
+//  20075    script/forced_failures.cpp
+//  20164    script/hiding.cpp
+//  20279    script/json_comparison.cpp
+//  20365    script/matcher.cpp
+//  20608    script/matchers.cpp
+//  20959    script/scope.cpp
+//  21017    script/script.cpp
+//  21426    script/text_matchers.cpp
+//  21547    delivery/answer_log.cpp
+//  21717    delivery/delivery.cpp
+//  22182    delivery/faults_and_waits.cpp
+//  22473    delivery/framing.cpp
+//  22590    delivery/gzip.cpp
+//  22657    delivery/pace_schedule.cpp
+//  22726    delivery/progress.cpp
+//  22807    delivery/write_queue.cpp
+//  22948    http/acceptor.cpp
+//  23056    http/compatibility.cpp
+//  23165    http/connection.cpp
+//  23748    http/poller.cpp
+//  23916    http/reactor.cpp
+//  24179    http/request_reader.cpp
+//  24630    http/response.cpp
+//  24711    http/server.cpp
+//  25118    http/sockets.cpp
+//  25620    http/turned_away.cpp
+//  25704    http/workers.cpp
+//  25817    evidence/diagnosis.cpp
+//  26036    evidence/evidence_json.cpp
+//  26404    evidence/exchange.cpp
+//  26690    evidence/gateway_problems.cpp
+//  27137    evidence/journal.cpp
+//  27292    evidence/kept_problems.cpp
+//  27402    evidence/notes.cpp
+//  27503    evidence/record.cpp
+//  27965    evidence/redaction.cpp
+//  28105    evidence/redirects.cpp
+//  28208    evidence/retries.cpp
+//  28580    evidence/review.cpp
+//  28951    evidence/told_in_body.cpp
+//  29048    evidence/verification.cpp
+//  29165    serve/answer_headers.cpp
+//  29242    serve/asked_requests.cpp
+//  29309    serve/chat_judge.cpp
+//  29635    serve/connection_loop.cpp
+//  29796    serve/gateway_state.cpp
+//  29832    serve/judge.cpp
+//  30078    serve/limits.cpp
+//  30175    serve/operations.cpp
+//  30399    serve/reply_answer.cpp
+//  30540    serve/request_checks.cpp
+//  30614    serve/runner.cpp
+//  30995    serve/served_models.cpp
+//  31073    serve/served_request.cpp
+//  31141    gateway/catalogue.cpp
+//  31554    gateway/catalogue_chunks.cpp
+//  31841    gateway/catalogue_delivery.cpp
+//  31995    gateway/catalogue_entries.cpp
+//  32224    gateway/catalogue_failures.cpp
+//  32502    gateway/catalogue_framing.cpp
+//  32686    gateway/catalogue_tool_calls.cpp
+//  32881    gateway/chat_script.cpp
+//  33030    gateway/gateway.cpp
+//  33327    gateway/mishaps.cpp
+//  33666    gateway/options.cpp
+//  33819    gateway/sweep.cpp
+//  34220    document/scenario_files.cpp
+//  34358    document/script_document.cpp
+//  34748    document/script_faults.cpp
+//  35040    document/script_files.cpp
+//  35184    document/script_gateway.cpp
+//  35488    document/script_matchers.cpp
+//  35780    document/script_objects.cpp
+//  35940    document/script_reader.cpp
+//  36388    document/script_references.cpp
+//  36716    document/script_replies.cpp
+//  37102    document/script_schema.cpp
+//  37229    document/script_sections.cpp
+//  37771    document/script_values.cpp
+//  38159  Adapters
+//  38176    adapters/catch2.hpp
+//  38330    adapters/doctest.hpp
+//  38490    adapters/gtest.hpp

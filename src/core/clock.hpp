@@ -86,10 +86,13 @@ class ManualClock : public Clock {
 };
 
 /// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
-/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
+/// `guard` of real time the gate opens by itself. The records of the exchanges that it held then say so, and these are
+/// not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
+  /// A gate with a name, for reports: `held at gate "first" before token 3`.
+  explicit Gate(std::string name, Duration guard = std::chrono::seconds{10});
 
   /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;

@@ -18,7 +18,9 @@ namespace detail {
 
 class GateState {
  public:
-  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
+  GateState(std::string name, Duration guard) : name_(std::move(name)), guard_(bounded(guard)) {}
+
+  const std::string& name() const { return name_; }
 
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -45,12 +47,17 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!wait.released_ && std::chrono::steady_clock::now() - wait.began_ >= guard_) {
-      wait.released_ = wait.guard_expired_ = true;
-      held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (wait.released_) return true;
+      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+      for (GateWait* held : held_) held->guard_expired_ = true;
+      open_ = true;
+      wakes = let_all_go();
     }
-    return wait.released_;
+    for (const auto& wake : wakes) wake->wake();
+    return true;
   }
 
   void note_delivered(const GateWait& wait) {
@@ -135,6 +142,7 @@ class GateState {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  const std::string name_;
   Duration guard_;
   std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
@@ -197,9 +205,13 @@ void reset(const Gate& gate) { Access::state(gate)->reset(); }
 
 GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
 
+const std::string& name_of(const Gate& gate) { return Access::state(gate)->name(); }
+
 }  // namespace detail
 
-Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
+Gate::Gate(Duration guard) : Gate(std::string(), guard) {}
+
+Gate::Gate(std::string name, Duration guard) : state_(detail::share<detail::GateState>(std::move(name), guard)) {}
 
 Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 

@@ -183,6 +183,8 @@ struct GateCounts {
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
+/// Empty if it has none.
+const std::string& name_of(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 

@@ -75,6 +75,7 @@ std::optional<Delivery::Result> Delivery::advance() {
     }
     if (state == Outlet::WaitState::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
+      progress_.awaits_client = writes_.has_writes() || !is_noted_;
       if (writes_.shrink() && on_fast_path_) framing_->shrink();  // frees memory, because thousands may wait
       return std::nullopt;
     }

@@ -55,6 +55,9 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
+  /// Sets a callback for each fault, by its index, to run before the client can notice the fault.
+  void on_fault(std::function<void(std::size_t)> callback) { on_fault_ = std::move(callback); }
+
   /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
@@ -67,6 +70,8 @@ class Delivery {
   bool is_split() const { return writes_.is_split(); }
   /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& expired_wait() const { return expired_wait_; }
+  /// The same for the guard of a gate or manual clock: "was held as scripted …: the gate was not opened in time".
+  const std::string& spent_guard() const { return spent_guard_; }
 
  private:
   using Sent = WriteQueue::Sent;
@@ -94,7 +99,8 @@ class Delivery {
     std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no more pings
+    bool is_noted = false;  // whether the progress shows it
+    bool is_last = false;   // no more pings
   };
 
   struct Step {
@@ -223,6 +229,11 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
+  /// Returns `at gate "first" `; empty for a gate without a name.
+  static std::string place_of(const Gate& gate);
+  Outlet::OnClientClosed on_client_closed() const {
+    return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
+  }
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
@@ -239,7 +250,7 @@ class Delivery {
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
-  void guard_expired();
+  void guard_expired(const char* why);
 
   const ReplyData& plan_;
   PaceSchedule& pace_;
@@ -252,7 +263,9 @@ class Delivery {
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
+  std::string spent_guard_;
   std::function<void()> before_last_bytes_;
+  std::function<void(std::size_t)> on_fault_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
@@ -262,7 +275,7 @@ class Delivery {
   std::vector<Step> steps_;         // the steps of this stage; the last one is next
   std::size_t insert_at_ = 0;       // where add() inserts: added steps run before the remaining ones
   bool is_held_up_ = false;         // waits for something other than a time
-  bool is_noted_ = false;           // the progress shows a scripted wait
+  bool is_noted_ = false;           // the progress shows a wait
   std::optional<Result> result_;
 
   std::string_view head_;

@@ -52,18 +52,23 @@ void Delivery::strike_one(std::size_t fault) {
 void Delivery::mark_reached(std::size_t fault) {
   reached_[fault] = true;
   if (fault == 0) progress_.first_fault = true;
+  if (on_fault_) on_fault_(fault);
 }
 
 void Delivery::happen(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::stall:
-      begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
-      if (effect.gate())
+    case Effect::Kind::stall: {
+      const std::string place = faults::place_of(plan_.faults[fault].trigger);
+      if (effect.gate()) {
+        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
         add_wait_at(*effect.gate());
-      else
+      } else {
+        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+      }
       return add({Kind::noted_wait_over});
+    }
     case Effect::Kind::error_event:
       on_next_event_.clear();  // these faults were for the event that the error replaces
       announce_last_bytes();
@@ -119,9 +124,15 @@ void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
 
 void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
-  begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  add_wait_at(plan_.holds[index].gate);
+  const Hold& hold = plan_.holds[index];
+  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
+  add_wait_at(hold.gate);
   add({Kind::noted_wait_over});
+}
+
+std::string Delivery::place_of(const Gate& gate) {
+  const std::string& name = name_of(gate);
+  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
 }
 
 void Delivery::add_wait_at(const Gate& gate) {
@@ -144,13 +155,17 @@ void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view 
 
 Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
+  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
-    if (timeline_.now() < step.moment) writes_.flush_before_wait();
+    const TimePoint now = timeline_.now();
+    if (now >= step.moment) return Outlet::WaitState::done;
+    writes_.flush_before_wait();
+    step.waiting->is_noted = !is_noted_;
+    if (!is_noted_) begin_noted({ScriptedWait::Kind::pace, purpose, step.moment - now});
     return Outlet::WaitState::done;
   }
   Waiting& waiting = *step.waiting;
-  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
@@ -162,7 +177,7 @@ Outlet::WaitState Delivery::check_moment(Step& step) {
   }
   const bool goes_on = has_end && !nothing_follows_;
   const Outlet::WaitState state =
-      outlet_.check_wait(*waiting.either, goes_on ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::give_up);
+      outlet_.check_wait(*waiting.either, goes_on ? on_client_closed() : Outlet::OnClientClosed::give_up);
   if (state != Outlet::WaitState::done) return state;
   const bool guard_is_over = waiting.guard.is_over();
   const bool clock_guard_expired = waiting.clock->guard_expired();
@@ -176,9 +191,10 @@ Outlet::WaitState Delivery::check_moment(Step& step) {
     if (guard_is_over)
       stall_guard_expired(purpose);
     else if (clock_guard_expired)
-      guard_expired();
+      guard_expired("the manual clock was not advanced");
     else if (has_end)
       note_lateness(over.moment);
+    if (over.waiting->is_noted) end_noted();
   }
   return Outlet::WaitState::done;
 }
@@ -205,11 +221,11 @@ Outlet::WaitState Delivery::check_gate(Step& step) {
       waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
   }
   Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
-  const Outlet::WaitState state = outlet_.check_wait(awaited, Outlet::OnClientClosed::ignore);
+  const Outlet::WaitState state = outlet_.check_wait(awaited, on_client_closed());
   if (state != Outlet::WaitState::done) return state;
   if (waiting.is_last) {
     const Step over = take_step();
-    if (over.waiting->gate->guard_expired()) guard_expired();
+    if (over.waiting->gate->guard_expired()) guard_expired("the gate was not opened");
     return Outlet::WaitState::done;
   }
   const bool ping_is_due = waiting.clock->is_over() && !waiting.clock->guard_expired();
@@ -226,7 +242,9 @@ void Delivery::note_lateness(TimePoint moment) {
   progress_.note_lateness(timeline_.lateness(external_wait_ended_));
 }
 
-void Delivery::guard_expired() {
+void Delivery::guard_expired(const char* why) {
+  const std::optional<ScriptedWait> wait = progress_.wait();
+  if (wait && !timeline_.is_guard_spent()) spent_guard_ = wait->past() + ": " + why + " in time";
   timeline_.spend_guard();
   outlet_.guard_expired();
 }
@@ -258,12 +276,12 @@ void Delivery::send_ping() {
 }
 
 void Delivery::begin_noted(ScriptedWait wait) {
-  progress_.set_scripted_wait(std::move(wait));
+  progress_.set_wait(std::move(wait));
   is_noted_ = true;
 }
 
 void Delivery::end_noted() {
-  progress_.set_scripted_wait(std::nullopt);
+  progress_.set_wait(std::nullopt);
   is_noted_ = false;
 }
 

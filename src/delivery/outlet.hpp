@@ -15,8 +15,9 @@ namespace mock_gateway::detail {
 class Outlet {
  public:
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
-  enum class OnClientClosed { ignore, give_up };
+  /// Whether a wait ends when the client closes its side. `leave`: unless requests that it sent before are still
+  /// unread.
+  enum class OnClientClosed { ignore, leave, give_up };
 
   /// The state of a wait. `not_yet`: the outlet knows when to check again.
   enum class WaitState { done, given_up, not_yet };

@@ -392,7 +392,7 @@ std::vector<const char*> ScriptTable::keys_of(std::string_view group) const {
   return keys.empty() && beside ? beside().keys_of(group) : keys;
 }
 
-Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
+Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name, name).first->second; }
 
 SourceLocation ScriptReader::where(const std::string& pointer) const {
   SourceLocation where;

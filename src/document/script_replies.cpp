@@ -191,6 +191,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
     {"faults", &faults, "what breaks the reply, and where", &script_values::apply_each<&set_fault>},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
+    {"survives_half_close", &yes, "goes on when the client closes its side (FIN)",
+     &SetBy<&Reply::survives_half_close>::apply},
     {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
     {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},

@@ -132,13 +132,13 @@ Json of_departure(const Departure& departure) {
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
-    outcome = record.outcome;
+    outcome = journal::outcome_of(record);
     first_byte = record.first_byte;
     ended = record.ended;
     departure = record.departure;
   }
 
-  Outcome::Kind outcome;
+  Outcome outcome;
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   std::optional<Departure> departure;
@@ -266,7 +266,8 @@ Json as_json(const Exchange& exchange) {
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
   evidence::put(object, "status", exchange.status());
-  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "outcome", to_string(now.outcome.kind));
+  evidence::put_if_any(object, "waiting", evidence::masked(record, now.outcome.waiting));
   evidence::put(object, "sent", evidence::sent_of(exchange));
   evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
   evidence::put(object, "faults", evidence::texts(exchange.faults()));

@@ -191,7 +191,7 @@ Outcome Exchange::outcome(Duration timeout) const {
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
                                       [this] { return record_->outcome != Outcome::Kind::pending; });
-  return Outcome{record_->outcome, record_->progress.events};
+  return detail::journal::outcome_of(*record_);
 }
 
 Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
@@ -201,8 +201,8 @@ Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
     return detail::Access::make<Wait>(true, client + " left");
   }
-  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
-                                               detail::journal::scripted_wait(*record_));
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " +
+                                               detail::journal::text_of(detail::journal::outcome_of(*record_)));
 }
 
 bool Exchange::client_closed_its_side() const {

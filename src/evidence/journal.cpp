@@ -46,6 +46,7 @@ std::string text_of(const Decision& decision) {
 }
 
 std::string text_of(const Outcome& outcome) {
+  if (!outcome.waiting.empty()) return to_string(outcome.kind) + ": " + outcome.waiting;
   // The number of events matters only if the answer broke off.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
@@ -155,7 +156,7 @@ Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
+  return detail::Access::make<Wait>(false, message);
 }
 
 void Journal::clear() const { state_->clear(); }

@@ -79,6 +79,8 @@ struct Outcome {
   Kind kind = Kind::pending;
   /// The number of complete events sent; 0 if not streamed.
   std::size_t events = 0;
+  /// What a pending exchange waits for: `held at gate "first" before token 3 for 4.8 s`; empty if unknown.
+  std::string waiting = {};
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
   friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
@@ -89,7 +91,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
-/// notices this at once. Otherwise it notices this at the next write.
+/// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless the
+/// client's requests are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.

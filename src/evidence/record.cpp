@@ -27,6 +27,11 @@ std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
+Outcome outcome_of(const ExchangeRecord& record) {
+  const bool is_pending = record.outcome == Outcome::Kind::pending;
+  return {record.outcome, record.progress.events, is_pending ? record.progress.pending() : ""};
+}
+
 /// The caller holds the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
@@ -196,7 +201,7 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     // Under the lock, so that a thread that sees the count finds the record.
-    if (record->stub) record->stub->count_recorded(record->id);
+    if (record->stub && !record->repeats) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));

@@ -96,6 +96,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
+  bool repeats = false;      // whether its reply was owed for an earlier exchange, which the stub has counted
   bool under_chaos = false;  // whether chaos rules could apply to it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
@@ -273,6 +274,8 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2, for 2.0 s so far"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
+/// The caller holds the journal's mutex.
+Outcome outcome_of(const ExchangeRecord& record);
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 

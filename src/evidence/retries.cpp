@@ -59,7 +59,7 @@ std::uint64_t identity(const ExchangeRecord& record) {
 
 bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
+  return first.outcome != Outcome::Kind::pending && first.client_left.value_or(RealTime::min()) <= second.possible;
 }
 
 /// Returns the time from the first's answer (its arrival, if unanswered) to the second, on the clock that shows more.

@@ -130,7 +130,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Returns why write(), drain() or a check_…() gave up.
   Failure failure() const;
-  /// Makes finish() drain the client's bytes, even after delivery. A RST for unread bytes could discard the answer.
+  /// Whether the client sent FIN, but not before last_bytes_follow().
+  bool closed_after_last_bytes() const { return peer_closed_ && !is_reset_ && !closed_before_last_bytes_; }
+  /// Makes finish() drain the client's bytes: RST for unread ones could discard the answer. Implied until delivery.
   void linger() { linger_ = true; }
   /// Sends FIN or RST as ending() asks. Must be called before the exchange ends, because tests rely on that order.
   void send_ending();

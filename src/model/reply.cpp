@@ -326,6 +326,8 @@ Reply Reply::sse(SseDialect dialect) const {
   return detail::with(*this, &detail::ReplyData::sse, std::move(dialect));
 }
 
+Reply Reply::survives_half_close() const { return detail::with(*this, &detail::ReplyData::survives_half_close, true); }
+
 Reply Reply::write_each_event() const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::each_event, 0});
 }

@@ -235,6 +235,9 @@ class Reply {
   /// before it is sent. A hold before a token only applies if the reply has it. verify() reports a hold that the reply
   /// did not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
+  /// Keeps timed waits and holds when the client closes its side (FIN), for a client that half-closes and still reads.
+  /// By default such a client has left, as for real servers.
+  [[nodiscard]] Reply survives_half_close() const;
   /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to

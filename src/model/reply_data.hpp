@@ -70,6 +70,7 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
+  bool survives_half_close = false;
   bool templated = false;  // its texts have placeholders
   bool traced = false;     // all sent bytes are kept
   bool swept = false;      // belongs to a sweep, which itself reports faults not reached

@@ -250,6 +250,18 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
   }
 }
 
+std::optional<Script::Choice> Script::choose_owed(std::uint64_t request) {
+  while (const std::optional<OwedReplies::Owed> owed = owed_.take(request)) {
+    Choice choice;
+    choice.stub = owed->stub.lock();
+    if (!choice.stub || choice.stub->removed()) continue;
+    choice.call = owed->call;
+    choice.reply = step_of(choice.stub->plan(), owed->call);
+    return choice;
+  }
+  return std::nullopt;
+}
+
 bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
@@ -383,6 +395,7 @@ void Script::reset(bool its_stubs, bool its_states) {
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
+  owed_.clear();
   changes_.note();
 }
 

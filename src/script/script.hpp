@@ -21,6 +21,7 @@
 #include "../request/chat_request.hpp"
 #include "matcher.hpp"
 #include "matcher_node.hpp"
+#include "owed_replies.hpp"
 #include "scope.hpp"
 
 namespace mock_gateway::detail {
@@ -206,6 +207,10 @@ class Script {
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose = Purpose::answer);
 
+  /// Returns the choice of an equal request whose reply was broken, if any, without counting a call.
+  std::optional<Choice> choose_owed(std::uint64_t request);
+  OwedReplies& owed() { return owed_; }
+
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
@@ -268,6 +273,7 @@ class Script {
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
+  OwedReplies owed_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
   ChangeCount changes_;

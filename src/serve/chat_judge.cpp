@@ -60,19 +60,22 @@ bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
+/// Returns the identity of the request. Unlike generated values, it depends on `stream` and on the key.
+std::uint64_t identity_of(const ServedRequest& served, const ChatRequest& chat) {
+  std::uint64_t request = fingerprint(chat.stream ? "stream" : "plain", served.fingerprint);
+  if (const auto options = chat.body.find("stream_options"); options != chat.body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = served.request.key_description;
+  return fingerprint(key.empty() ? served.request.key_id : key, request);
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, chaos draws separately for streams, for plain requests and for each key.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
-  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
-    request = fingerprint(options->dump(), request);
-  const std::string& key = served.request.key_description;
-  request = fingerprint(key.empty() ? served.request.key_id : key, request);
-
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos",
-                                       [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+  });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
@@ -116,11 +119,15 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
+/// Chooses the stub whose reply is owed to the request, or else a stub that applies to it, if any. Runs the test's
+/// matchers, which may throw.
 bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
+  choice = served.gateway.script->choose_owed(served.identity);
+  served.repeats = choice.has_value();
+  if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
-    choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
+    if (!choice) choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -276,6 +283,7 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
+    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -319,12 +327,13 @@ void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
+  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
 
 void judge_asked(ServedRequest& served) {
-  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::give_up);
+  const Outlet::WaitState state = served.connection.check_wait(served.asked->wait, Outlet::OnClientClosed::leave);
   if (state == Outlet::WaitState::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {

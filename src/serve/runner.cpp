@@ -143,9 +143,12 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
   const auto report_guard = [&](const std::string& what) {
     report(journal, record, Problem::Kind::guard_expired, what);
   };
-  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
+  const std::string exchange = "exchange " + std::to_string(record.id) + " ";
+  if (end.is_guard_spent) {
+    const std::string& wait = delivery.spent_guard();
+    report_guard(exchange + (wait.empty() ? "read its body slowly: the manual clock was not advanced in time" : wait));
+  }
+  if (end.result == Delivery::Result::guard_expired) report_guard(exchange + delivery.expired_wait());
 }
 
 }  // namespace runner
@@ -237,6 +240,7 @@ bool RunningExchange::judge_and_publish() {
 
 void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
+  if (outcome == Outcome::Kind::completed || outcome == Outcome::Kind::broken_by_fault) settle_owed();
   connection_.end_exchange();
   give_back();  // before the client sees the end and may retry
   connection_.send_ending();
@@ -292,6 +296,7 @@ void RunningExchange::record_answer(ServedRequest& served) {
   record.problems = std::move(served.problems);
   for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
   record.near_misses = std::move(served.near_misses);
+  record.repeats = served.repeats;
   record.under_chaos = served.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
@@ -320,7 +325,15 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([this] { give_back(); });
+  delivery.before_last_bytes([this] {
+    give_back();
+    settle_owed();
+  });
+  if (!answer.delivery.chaos.empty() && answer.decision == Decision::Kind::stub) {
+    delivery.on_fault([this, &reply](std::size_t fault) {
+      if (fault >= answer_.delivery.scripted_faults) owe(reply.faults[fault].effect);
+    });
+  }
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -353,7 +366,9 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
   }
   connection_.end(Outlet::Ending::close);
   switch (connection_.failure()) {
-    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_left:
+      if (record_->progress.done && connection_.closed_after_last_bytes()) return Outcome::Kind::completed;
+      break;
     case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }
@@ -363,6 +378,15 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
 void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+}
+
+void RunningExchange::owe(const Effect& effect) {
+  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
+}
+
+void RunningExchange::settle_owed() {
+  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
 }
 
 void RunningExchange::notify() const {

@@ -46,6 +46,10 @@ class RunningExchange {
   void end(Delivery::Result result);
   /// Releases the stub and returns unused tokens to their limits.
   void give_back();
+  /// Owes the reply to the next equal request, because a chaos fault breaks it.
+  void owe(const Effect& effect);
+  /// Uses up a reply that only stalled, and arrives whole.
+  void settle_owed();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
   void notify() const;
@@ -57,6 +61,8 @@ class RunningExchange {
   bool is_published_ = false;  // whether the journal has the record
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
+  bool is_owed_ = false;
+  bool is_broken_ = false;  // by a chaos fault other than a stall
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;

@@ -21,6 +21,7 @@
 #include "../request/chat_request.hpp"
 #include "../request/embedding_request.hpp"
 #include "../script/chaos_rules.hpp"
+#include "../script/owed_replies.hpp"
 #include "../script/script.hpp"
 #include "gateway_state.hpp"
 #include "operations.hpp"
@@ -58,6 +59,8 @@ struct Answer {
   std::string refusal;
   std::shared_ptr<StubState> stub;
   StubState::Use use;
+  /// The call of the stub, to owe its reply if chaos breaks it.
+  OwedReplies::Owed call;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -98,6 +101,10 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
+  /// A hash that a retry with an equal body and key has too.
+  std::uint64_t identity = 0;
+  /// Whether it gets the owed reply of an earlier request.
+  bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.
   std::uint64_t exchange = 0;
   bool under_chaos = false;

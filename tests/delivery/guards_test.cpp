@@ -164,15 +164,20 @@ TEST_CASE("the message of a failed wait names the stalled exchange, the place an
     std::string name;
     Reply reply;
     std::string said;
+    std::string pending;
     std::string last = "two";  // the last token before the wait
   };
   const std::vector<Row> rows = {
-      {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2"},
-      {"stall(duration)", words().fault(after_tokens(2), stall(1h)), "stalls as scripted after token 2"},
-      {"stall(gate)", words().fault(after_tokens(2), stall(gate)), "stalls as scripted after token 2"},
-      {"half_close()", words().fault(after_tokens(2), half_close()), "stays half-closed as scripted after token 2"},
-      {"open_after_done", words().sse(left_open()), "keeps its stream open as scripted after [DONE]", "[DONE]"},
-      {"a hold", words().hold(gate, before_token(3)), "is held as scripted before token 3"},
+      {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2", "stalled after token 2"},
+      {"stall(duration)", words().fault(after_tokens(2), stall(1h)), "stalls as scripted after token 2",
+       "stalled after token 2"},
+      {"stall(gate)", words().fault(after_tokens(2), stall(gate)), "stalls as scripted after token 2",
+       "stalled after token 2"},
+      {"half_close()", words().fault(after_tokens(2), half_close()), "stays half-closed as scripted after token 2",
+       "half-closed after token 2"},
+      {"open_after_done", words().sse(left_open()), "keeps its stream open as scripted after [DONE]",
+       "kept open after [DONE]", "[DONE]"},
+      {"a hold", words().hold(gate, before_token(3)), "is held as scripted before token 3", "held before token 3"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -184,17 +189,14 @@ TEST_CASE("the message of a failed wait names the stalled exchange, the place an
     const Exchange exchange = stub.last_call();
     const std::string says = "; exchange 1 " + row.said + ", for ";
     REQUIRE(test_support::eventually([&] { return contains(stub.wait_for_calls(2, 0ms).message(), says); }));
-    const std::vector<std::function<Wait(Duration)>> waits = {
-        [&](Duration timeout) { return stub.wait_for_calls(2, timeout); },
-        [&](Duration timeout) { return gateway.journal().wait_for(2, timeout); },
-        [&](Duration timeout) { return gateway.journal().wait_until_idle(timeout); },
-        [&](Duration timeout) { return exchange.wait_for_client_to_leave(timeout); },
-    };
-    for (const auto& wait : waits) {
-      const Wait failed = wait(0ms);
+    for (const Wait& failed : {stub.wait_for_calls(2, 0ms), gateway.journal().wait_for(2, 0ms)}) {
       CHECK_FALSE(failed);
       CHECK(contains(failed.message(), says));
       CHECK(seconds_at_end(failed.message()));
+    }
+    for (const Wait& failed : {gateway.journal().wait_until_idle(0ms), exchange.wait_for_client_to_leave(0ms)}) {
+      CHECK_FALSE(failed);
+      CHECK(contains(failed.message(), " pending: " + row.pending + " for 0."));
     }
     CHECK(contains(stub.wait_for_calls(2, 0ms).message(), "\"silent\""));
     connection.abort();
@@ -222,7 +224,7 @@ TEST_CASE("a place in a reply has the same name in the messages during a wait an
     gateway.chat().reply(words().fault(trigger, stall()));
     RawConnection connection(gateway);
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    const auto says = [&] { return gateway.journal().wait_until_idle(0ms).message(); };
+    const auto says = [&] { return gateway.journal().wait_for(2, 0ms).message(); };
     REQUIRE(test_support::eventually(
         [&] { return contains(says(), "exchange 1 stalls as scripted " + place_of_row + ", for "); }));
     connection.abort();
@@ -254,7 +256,8 @@ TEST_CASE("the duration of a stall is reported in real time on any clock") {
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(connection.receive_until("two").found);
   clock.advance(1h);
-  const Wait wait = gateway.journal().wait_until_idle(300ms);
+  CHECK_FALSE(gateway.journal().wait_until_idle(300ms));
+  const Wait wait = gateway.journal().wait_for(2, 0ms);
   const auto seconds = seconds_at_end(wait.message());
   REQUIRE(seconds);
   CHECK(*seconds >= 0.2);
@@ -486,6 +489,48 @@ TEST_CASE("an exchange whose guard has expired passes further gates without usin
   CHECK_FALSE(gateway.journal().last().guard_expired());
   CHECK(gate.wait_until_reached(3, 0ms));
   CHECK_FALSE(gate.wait_until_reached(4, 0ms));
+}
+
+TEST_CASE("an expired gate lets every exchange pass, and the report names the gate, the place and the time") {
+  const Gate gate("first", 300ms);
+  Gateway gateway;
+  gateway.chat().reply(words().hold(gate, before_token(2)), words().fault(after_tokens(1), stall(gate)), words());
+  std::vector<RawConnection> held;
+  const auto time = time_of([&] {
+    for (int i = 0; i < 2; ++i) {
+      held.emplace_back(gateway);
+      held.back().send(Http(gateway).format_chat({{"stream", true}}));
+      REQUIRE(gate.wait_until_reached(held.size(), patience));
+    }
+    for (RawConnection& one : held) CHECK(one.receive_response().done());
+  });
+  CHECK(time >= 300ms);
+  const Verification verification = gateway.verify();
+  CHECK(verification.problems().size() == 2);
+  CHECK(contains(verification.message(), "exchange 1 was held as scripted at gate \"first\" before token 2 for 0."));
+  CHECK(contains(verification.message(), "exchange 2 stalled as scripted at gate \"first\" after token 1 for 0."));
+  CHECK(contains(verification.message(), " s: the gate was not opened in time"));
+  for (const std::uint64_t id : {1u, 2u}) CHECK(gateway.journal().at(id).guard_expired());
+}
+
+TEST_CASE("an exchange passes a gate that has expired, and does not count as held") {
+  const Gate gate(20ms);
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply(words().hold(gate, before_token(2)));
+  CHECK(Http(gateway).stream().done());
+  CHECK(Http(gateway).stream().done());
+  CHECK(gateway.journal().at(1).guard_expired());
+  CHECK_FALSE(gateway.journal().at(2).guard_expired());
+}
+
+TEST_CASE("the report about a manual clock that nobody advances names the place and the time") {
+  Gateway gateway{Options{}.clock(ManualClock(ManualClock::default_start, 20ms))};
+  gateway.chat().reply(words().every(1s));
+  CHECK(Http(gateway).stream().done());
+  const std::string message = gateway.verify().message();
+  CAPTURE(message);
+  CHECK(contains(message, "exchange 1 waited for token 2 for 0."));
+  CHECK(contains(message, " s: the manual clock was not advanced in time"));
 }
 
 TEST_CASE("a test's wait for a gate ends when an exchange with an expired guard passes the gate") {

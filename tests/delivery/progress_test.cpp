@@ -213,7 +213,7 @@ TEST_CASE("durations of waits are printed in seconds with one decimal, even if t
                              Duration(59'960ms), Duration(61'050ms), Duration(3'600'500ms), Duration(90'061'010ms)}) {
     CAPTURE(ago);
     const auto began = std::chrono::steady_clock::now() - ago;
-    const std::string shown = Wait{Wait::Kind::stall, "after token 2", began}.under_way();
+    const std::string shown = Wait{Wait::Kind::stall, "after token 2", {}, began}.under_way();
     const Duration latest = std::chrono::steady_clock::now() - began;
     CAPTURE(shown);
     const std::string before = "stalls as scripted after token 2, for ";

@@ -49,8 +49,8 @@ void check_below(double most, int runs, const Run& run) {
 
 /// What ends a wait, apart from stop() and the client.
 enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
-/// Whether the wait ends when the client closes. If not, the gateway records the close and continues the wait, because
-/// the client may still read.
+/// Whether the wait ends when the client closes, even if the reply survives a half-close. If not, the gateway records
+/// the close of such a reply's client and continues the wait.
 enum class Closing { ends, is_noted };
 
 struct Kind {
@@ -60,6 +60,8 @@ struct Kind {
   std::size_t events;  // the events that arrive before the wait; 0 for a plain reply
   Ended ended;
   Closing closing;
+  /// The start of Outcome::waiting; empty without an exchange.
+  std::string told;
   /// The name of the wait in ManualClock::waits(), or empty if the wait has no deadline.
   std::string listed = {};
   std::optional<ConnectionFault> fault = {};
@@ -82,39 +84,40 @@ inline SseDialect left_open() {
 inline const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kinds = {
       {"pace, before the first token", [](const Gate&) { return words().first_token_after(1h); }, true, 1,
-       Ended::by_the_clock, Closing::is_noted, "token 1"},
+       Ended::by_the_clock, Closing::is_noted, "waiting for token 1 for 0.", "token 1"},
       {"pace, between tokens", [](const Gate&) { return words().every(30min); }, true, 2, Ended::by_the_clock,
-       Closing::is_noted, "token 2"},
+       Closing::is_noted, "waiting for token 2 for 0.", "token 2"},
       {"pace of a plain reply", [](const Gate&) { return words().first_token_after(1h); }, false, 0,
-       Ended::by_the_clock, Closing::is_noted, "the whole reply"},
+       Ended::by_the_clock, Closing::is_noted, "waiting for the whole reply for 0.", "the whole reply"},
       {"a hold before an event", [](const Gate& gate) { return words().hold(gate, before_event(2)); }, true, 1,
-       Ended::by_the_gate, Closing::is_noted},
+       Ended::by_the_gate, Closing::is_noted, "held before event 2 for 0."},
       {"a hold before a token of a plain reply", [](const Gate& gate) { return words().hold(gate, before_token(1)); },
-       false, 0, Ended::by_the_gate, Closing::is_noted},
+       false, 0, Ended::by_the_gate, Closing::is_noted, "held before token 1 for 0."},
       {"stall()", [](const Gate&) { return words().fault(after_tokens(1), stall()); }, true, 2, Ended::by_nothing_else,
-       Closing::ends},
+       Closing::ends, "stalled after token 1 for 0."},
       {"stall(duration)", [](const Gate&) { return words().fault(after_tokens(1), stall(1h)); }, true, 2,
-       Ended::by_the_clock, Closing::is_noted, "a stall"},
+       Ended::by_the_clock, Closing::is_noted, "stalled after token 1 for 0.", "a stall"},
       {"stall(gate)", [](const Gate& gate) { return words().fault(after_tokens(1), stall(gate)); }, true, 2,
-       Ended::by_the_gate, Closing::is_noted},
+       Ended::by_the_gate, Closing::is_noted, "stalled after token 1 for 0."},
       {"half_close", [](const Gate&) { return words().fault(after_tokens(1), half_close()); }, true, 2,
-       Ended::by_nothing_else, Closing::ends},
+       Ended::by_nothing_else, Closing::ends, "half-closed after token 1 for 0."},
       {"open_after_done", [](const Gate&) { return words().sse(left_open()); }, true, 6, Ended::by_nothing_else,
-       Closing::ends},
-      {"slow_body", [](const Gate&) { return words(); }, false, 0, Ended::by_the_clock, Closing::ends, "a slow body",
-       slow_body(1000, 1h)},
+       Closing::ends, "kept open after [DONE] for 0."},
+      {"slow_body", [](const Gate&) { return words(); }, false, 0, Ended::by_the_clock, Closing::ends, "",
+       "a slow body", slow_body(1000, 1h)},
       {"a ping in a pace", [](const Gate&) { return words().first_token_after(1h).sse(pinging()); }, true, 1,
-       Ended::by_the_clock, Closing::is_noted, "a ping"},
+       Ended::by_the_clock, Closing::is_noted, "waiting for token 1 for 0.", "a ping"},
       {"a ping in a hold", [](const Gate& gate) { return words().hold(gate, before_token(1)).sse(pinging()); }, true, 1,
-       Ended::by_the_gate, Closing::is_noted, "a ping"},
+       Ended::by_the_gate, Closing::is_noted, "held before token 1 for 0.", "a ping"},
       {"a ping in stall()", [](const Gate&) { return words().fault(after_events(1), stall()).sse(pinging()); }, true, 1,
-       Ended::by_nothing_else, Closing::ends, "a ping"},
+       Ended::by_nothing_else, Closing::ends, "stalled after event 1 for 0.", "a ping"},
       {"the drain before a fault",
        [](const Gate&) { return raw_reply(200, std::string(50'000, 'x')).fault(at_end(), reset_connection()); },
        false,
        0,
        Ended::by_nothing_else,
        Closing::ends,
+       "waiting for the client to read",
        "",
        {},
        50'000},
@@ -124,6 +127,7 @@ inline const std::vector<Kind>& kinds() {
        0,
        Ended::by_nothing_else,
        Closing::ends,
+       "waiting for the client to read",
        "",
        {},
        50'000},
@@ -139,12 +143,13 @@ inline const char* to_string(ClockKind kind) {
 
 /// An exchange during its wait.
 struct Waiting {
-  Waiting(const Kind& kind, ClockKind clock_kind, Duration guard = 10s)
+  Waiting(const Kind& kind, ClockKind clock_kind, Duration guard = 10s, bool survives = false)
       : clock(ManualClock::default_start, guard),
         gate(guard),
         gateway(Options{}.clock(chosen(clock_kind)).verify_on_destruction(false)),
         connection(gateway, {kind.unread > 0 ? 4096 : 0}) {
-    gateway.chat().reply(kind.reply(gate));
+    const Reply reply = kind.reply(gate);
+    gateway.chat().reply(survives ? reply.survives_half_close() : reply);
     if (kind.fault) gateway.next_connection(*kind.fault);
     connection.send(Http(gateway).format_chat(kind.streamed ? Json{{"stream", true}} : Json{}));
     if (kind.fault) {
@@ -235,20 +240,35 @@ TEST_CASE("every wait ends within 20 ms of its client's reset") {
   });
 }
 
-TEST_CASE("a half-close is recorded within 20 ms and ends waits that only the client can end") {
+TEST_CASE("every wait ends within 20 ms of its client's FIN") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
       Waiting waiting(kind, clock);
       const Time time = time_of([&] {
         waiting.connection.close();
-        CHECK((kind.closing == Closing::ends
-                   ? waiting.has_ended()
-                   : static_cast<bool>(waiting.exchange->wait_for_client_to_leave(patience))));
+        CHECK(waiting.has_ended());
       });
-      if (kind.closing == Closing::is_noted) {
+      if (waiting.exchange && kind.ended != Ended::by_nothing_else) {
+        CHECK(waiting.exchange->outcome() == Outcome::Kind::client_left);
         CHECK(waiting.exchange->departure()->how == Departure::How::closed);
-        CHECK(waiting.exchange->outcome(0ms) == Outcome::Kind::pending);
       }
+      CHECK(waiting.clock.waits().empty());
+      return time;
+    });
+  });
+}
+
+TEST_CASE("a half-close is recorded within 20 ms, and does not end the waits of a reply that survives it") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting waiting(kind, clock, 10s, true);
+      const Time time = time_of([&] {
+        waiting.connection.shutdown_write();
+        if (kind.closing == Closing::is_noted) CHECK(waiting.exchange->wait_for_client_to_leave(patience));
+        if (kind.closing == Closing::ends && kind.unread == 0) CHECK(waiting.has_ended());
+      });
+      if (kind.closing == Closing::is_noted) CHECK(waiting.exchange->outcome(0ms) == Outcome::Kind::pending);
+      waiting.connection.close();
       return time;
     });
   });
@@ -335,6 +355,17 @@ TEST_CASE("a connection that is being read or drained ends within 20 ms of a sto
 }
 
 // --- How a test sees a wait ------------------------------------------------------------------------------------------
+
+TEST_CASE("the outcome and the summary of a pending exchange say what it waits for") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    if (kind.told.empty()) return;
+    Waiting waiting(kind, clock);
+    CHECK(eventually([&] { return waiting.exchange->outcome(0ms).waiting.rfind(kind.told, 0) == 0; }));
+    const std::string summary = waiting.exchange->summary();
+    CAPTURE(summary);
+    CHECK(summary.find(" pending: " + kind.told) != std::string::npos);
+  });
+}
 
 TEST_CASE("timed waits are listed by name and deadline, nearest first") {
   for (const Kind& kind : kinds()) {

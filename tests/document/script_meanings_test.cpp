@@ -67,8 +67,15 @@ struct ReplyRow {
 };
 
 /// Keys that do not change the received bytes. A separate test covers them.
-const Places unseen = {"reply.hold",          "reply.hold.gate",   "reply.hold.before_token", "reply.hold.before_event",
-                       "reply.one_write",     "reply.split_write", "reply.slice_writes",      "reply.write_each_event",
+const Places unseen = {"reply.hold",
+                       "reply.hold.gate",
+                       "reply.hold.before_token",
+                       "reply.hold.before_event",
+                       "reply.one_write",
+                       "reply.split_write",
+                       "reply.slice_writes",
+                       "reply.write_each_event",
+                       "reply.survives_half_close",
                        "effect.stall_at_gate"};
 /// Keys that may accompany a failure in a reply.
 const Places beside_a_failure = {"reply.failure",
@@ -255,10 +262,12 @@ TEST_CASE("holds, stalls at gates and write settings in a script equal the C++ c
       {BESIDE(R"("split_write": 7)"), words.split_write(7)},
       {BESIDE(R"("slice_writes": 5)"), words.slice_writes(5)},
       {BESIDE(R"("write_each_event": true)"), words.write_each_event()},
+      {BESIDE(R"("survives_half_close": true)"), words.survives_half_close()},
   };
   const auto inside = [](const Reply& reply) {
     const detail::ReplyData& data = detail::Access::data(reply);
     std::string seen = std::to_string(static_cast<int>(data.writes.kind)) + " " + std::to_string(data.writes.size);
+    if (data.survives_half_close) seen += " survives";
     for (const Hold& hold : data.holds) seen += ", " + hold.place.to_string();
     for (const Fault& fault : data.faults) seen += ", " + fault.trigger.to_string() + " " + fault.effect.to_string();
     return seen;

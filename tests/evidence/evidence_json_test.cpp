@@ -96,6 +96,7 @@ TEST_CASE("an exchange's JSON contains the request, the stub, the outcome and ti
     "near_misses": [],
     "status": 200,
     "outcome": "completed",
+    "waiting": null,
     "sent": {"events": 0, "tokens": 2, "bytes": 424242},
     "departure": null,
     "faults": [],

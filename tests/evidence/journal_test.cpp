@@ -291,10 +291,10 @@ TEST_CASE("a client that leaves a stream is recorded with the events sent to it"
   CHECK(exchange.tokens_sent() == 1);
 }
 
-TEST_CASE("a half-closing client is recorded and gets its reply") {
+TEST_CASE("a half-closing client is recorded, and gets a reply that survives this") {
   Gateway gateway;
   Gate gate;
-  const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
+  const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)).survives_half_close());
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   connection.shutdown_write();

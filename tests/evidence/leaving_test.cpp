@@ -44,10 +44,8 @@ TEST_CASE("a client that leaves before its plain reply is recorded as having lef
   REQUIRE(clock.wait_for_waits(1, 10s));
   const Exchange exchange = gateway.journal().last();
   client.close();
-  REQUIRE(exchange.wait_for_client_to_leave(10s));
-  CHECK(exchange.outcome(0s) == Outcome::Kind::pending);
-  clock.advance(3s);
-  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.outcome(10s) == Outcome::Kind::client_left);
+  CHECK(clock.waits().empty());
   REQUIRE(exchange.departure().has_value());
   CHECK(exchange.departure()->how == Departure::How::closed);
   CHECK(exchange.departure()->delivered == 0);
@@ -63,9 +61,7 @@ TEST_CASE("a client that leaves before the last token of a stream is recorded as
   REQUIRE(clock.wait_for_waits(1, 10s));
   client.close();
   const Exchange exchange = gateway.journal().last();
-  REQUIRE(exchange.wait_for_client_to_leave(10s));
-  clock.advance(1s);
-  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.outcome(10s) == Outcome::Kind::client_left);
   CHECK(exchange.departure()->tokens == 1);
 }
 
@@ -83,10 +79,55 @@ TEST_CASE("a client that leaves during a function of the test is recorded as hav
   CHECK(exchange.client_closed_its_side());
 }
 
-TEST_CASE("a half-closing client that still reads gets its plain reply, and is recorded as completed") {
+TEST_CASE("a client that leaves a stream of HTTP/1.0 during a wait has left at once") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
-  gateway.chat().reply(text("still here").first_token_after(3s));
+  gateway.chat().reply(text("a b").every(1s));
+  RawConnection client(gateway);
+  std::string request = Http(gateway).format_chat({{"stream", true}});
+  client.send(request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"));
+  REQUIRE(client.receive_until("\"a\"").found);
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  client.close();
+  CHECK(gateway.journal().last().outcome(10s) == Outcome::Kind::client_left);
+}
+
+TEST_CASE("a client that half-closes after two requests gets the first reply, and leaves the second") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("first").first_token_after(3s));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat() + Http(gateway).format_chat());
+  client.shutdown_write();
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  REQUIRE(gateway.journal().last().wait_for_client_to_leave(10s));
+  CHECK(gateway.journal().last().outcome(0s) == Outcome::Kind::pending);
+  clock.advance(3s);
+  CHECK(client.receive_response().text() == "first");
+  REQUIRE(gateway.journal().wait_for(2, 10s));
+  CHECK(gateway.journal().at(1).outcome(10s) == Outcome::Kind::completed);
+  CHECK(gateway.journal().at(2).outcome(10s) == Outcome::Kind::client_left);
+  CHECK(client.receive_all().bytes.empty());
+}
+
+TEST_CASE("a half-closed client gets a reply that needs no wait") {
+  Gateway gateway;
+  gateway.chat().reply(text(std::string(4u << 20, 'x')));
+  RawConnection client(gateway, {4096});
+  client.send(Http(gateway).format_chat());
+  client.shutdown_write();
+  REQUIRE(gateway.journal().wait_for(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  REQUIRE(eventually([&] { return exchange.outcome(0s).waiting == "waiting for the client to read"; }));
+  CHECK(exchange.summary().find("pending: waiting for the client to read") != std::string::npos);
+  CHECK(client.receive_response().complete);
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
+}
+
+TEST_CASE("a half-closing client that still reads gets a plain reply that survives this") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("still here").first_token_after(3s).survives_half_close());
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat());
   client.shutdown_write();
@@ -100,12 +141,34 @@ TEST_CASE("a half-closing client that still reads gets its plain reply, and is r
 
 TEST_CASE("a client that closes after [DONE] but before the end of the body counts as served completely") {
   Gateway gateway;
-  gateway.chat().reply(text("a b").fault(at_end(), stall(50ms)));
-  RawConnection client(gateway);
-  client.send(Http(gateway).format_chat({{"stream", true}}));
-  REQUIRE(client.receive_until("data: [DONE]\n\n").found);
-  client.close();
-  CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  const Gate gate;
+  gateway.chat().reply(text("a b").fault(at_end(), stall(1h)), text("a b").fault(at_end(), stall()),
+                       text("a b").fault(at_end(), stall(gate)),
+                       text("a b").sse(SseDialect().after_done("more")).hold(gate, before_event(6)));
+  for (int i = 0; i < 4; ++i) {
+    RawConnection client(gateway);
+    client.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(client.receive_until("data: [DONE]\n\n\r\n").found);
+    client.close();
+    CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  }
+}
+
+TEST_CASE("a client that cancels and asks again gets no error finding") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("a b").first_token_after(1h), Reply(rate_limited(60s)), text("a b").first_token_after(1h),
+                       "Hello");
+  for (int i = 0; i < 2; ++i) {
+    RawConnection client(gateway);
+    client.send(Http(gateway).format_chat(Json("question " + std::to_string(i))));
+    REQUIRE(clock.wait_for_waits(1, 10s));
+    client.close();
+    REQUIRE(gateway.journal().last().outcome(10s) == Outcome::Kind::client_left);
+    CHECK(Http(gateway).chat(Json("question " + std::to_string(i))).complete);
+  }
+  for (const Finding& finding : gateway.review().findings()) CHECK(finding.severity != Severity::error);
+  CHECK(gateway.verify());
 }
 
 // --- Inside the body of a plain reply --------------------------------------------------------------------------------
@@ -120,27 +183,28 @@ inline bool has_head_and_five_bytes(std::string_view received) {
 TEST_CASE("a client that leaves during the body of a plain reply") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
-  gateway.chat().reply(text("one two").fault(after_bytes(5), stall(1s)));
+  const Reply reply = text("one two").fault(after_bytes(5), stall(1s));
+  bool survives = false;
+  SUBCASE("is recorded as having left") {}
+  SUBCASE("is recorded as served completely if the reply survives this, and the client still reads") {
+    survives = true;
+  }
+  gateway.chat().reply(survives ? reply.survives_half_close() : reply);
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat());
   REQUIRE(client.receive_until(has_head_and_five_bytes).found);
   REQUIRE(clock.wait_for_waits(1, 10s));
   const Exchange exchange = gateway.journal().last();
-
-  SUBCASE("is recorded as having left if it closed the connection") {
-    client.close();
-    REQUIRE(exchange.wait_for_client_to_leave(10s));
-    clock.advance(1s);
+  client.shutdown_write();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  CHECK(exchange.departure()->how == Departure::How::closed);
+  if (!survives) {
     CHECK(exchange.outcome() == Outcome::Kind::client_left);
-    CHECK(exchange.departure()->how == Departure::How::closed);
+    return;
   }
-  SUBCASE("is recorded as served completely if it still reads") {
-    client.shutdown_write();
-    REQUIRE(exchange.wait_for_client_to_leave(10s));
-    clock.advance(1s);
-    client.receive_until("]}");
-    CHECK(exchange.outcome() == Outcome::Kind::completed);
-  }
+  clock.advance(1s);
+  client.receive_until("]}");
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
 }
 
 TEST_CASE("a client that leaves during an error's body need not follow the error's advice") {
@@ -153,19 +217,17 @@ TEST_CASE("a client that leaves during an error's body need not follow the error
   REQUIRE(clock.wait_for_waits(1, 10s));
   const Exchange exchange = gateway.journal().last();
   client.close();
-  REQUIRE(exchange.wait_for_client_to_leave(10s));
-  clock.advance(1s);
-  REQUIRE(exchange.outcome() == Outcome::Kind::client_left);
+  REQUIRE(exchange.outcome(10s) == Outcome::Kind::client_left);
   CHECK(Http(gateway).chat().status == 200);
   CHECK(gateway.review().message() == "clean: 2 exchanges judged");
 }
 
 // --- Exchanges that the gateway does not wait for --------------------------------------------------------------------
 
-TEST_CASE("the gateway does not wait for the exchange of a client that left, although the reply is held") {
+TEST_CASE("the gateway does not wait for an exchange that survives the FIN of its client, although it is held") {
   Gateway gateway;
   Gate gate(1min);
-  const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
+  const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)).survives_half_close());
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(gate.wait_until_reached(10s));
@@ -191,7 +253,8 @@ TEST_CASE("the gateway does not wait for the exchange of a client that left, alt
 TEST_CASE("the reply to a client that half-closed can be completed") {
   Gateway gateway;
   Gate gate(1min);
-  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(3), close_connection()));
+  gateway.chat().reply(
+      text("a b").hold(gate, before_token(2)).fault(after_tokens(3), close_connection()).survives_half_close());
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat({{"stream", true}}));
   client.shutdown_write();
@@ -211,7 +274,7 @@ TEST_CASE("the gateway waits for a half-closed client while the client accepts b
   // The chunk exceeds the system's buffers for a client that does not read. It is a raw chunk, because counting tokens
   // would take time.
   const StreamChunk large = raw_bytes("data: " + std::string(std::size_t{8} << 20, 'x') + "\n\n");
-  gateway.chat().reply(chunks({large}).hold(gate, before_event(1)));
+  gateway.chat().reply(chunks({large}).hold(gate, before_event(1)).survives_half_close());
   ConnectionOptions small;
   small.receive_buffer = 65536;
   RawConnection client(gateway, small);
