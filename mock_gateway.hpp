@@ -2241,8 +2241,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
-/// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless the
-/// client's requests are unread or Reply::survives_half_close was set.
+/// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless
+/// the client's requests are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -11149,6 +11149,9 @@ void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options
 void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
 
 namespace script_files {
+
+/// The size of the largest file in bytes.
+inline constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
@@ -22330,7 +22333,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
 
 MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
     const TimePoint now = timeline_.now();
@@ -35046,8 +35049,6 @@ namespace script_files {
 
 namespace fs = std::filesystem;
 
-inline constexpr std::size_t largest_file = std::size_t{64} << 20;
-
 MOCK_GATEWAY_INLINE void note(std::vector<ScriptProblem>& problems, const std::string& file, const std::string& message) {
   ScriptProblem problem;
   problem.file = file;
@@ -35175,6 +35176,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
   if (has(document, "log") && has(document["log"], "entries"))
     return "a HAR file, which `mock-gateway import` turns into a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
+  if (has(document, "info") && has(document, "item")) return "a Postman collection";
   return "";
 }
 
@@ -38744,135 +38746,135 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10780    gateway/sweep_run.hpp
 //  10803    document/script_reader.hpp
 //  11013    document/script_sections.hpp
-//  11192    document/script_values.hpp
-//  11358    core/calendar.cpp
-//  11439    core/clock.cpp
-//  11844    core/gate.cpp
-//  12066    core/json_reader.cpp
-//  12405    core/pattern.cpp
-//  12818    core/random.cpp
-//  12873    core/reporter.cpp
-//  12971    core/text.cpp
-//  13315    model/acceptance.cpp
-//  13374    model/checks.cpp
-//  13411    model/connection_fault.cpp
-//  13513    model/failure.cpp
-//  13659    model/fault.cpp
-//  13893    model/finding.cpp
-//  13927    model/http_reply.cpp
-//  13993    model/pace.cpp
-//  14191    model/profile.cpp
-//  14369    model/range.cpp
-//  14399    model/received_request.cpp
-//  14467    model/reply.cpp
-//  14865    model/reply_checks.cpp
-//  15058    model/reply_template.cpp
-//  15218    model/sent_answer.cpp
-//  15246    model/sse_dialect.cpp
-//  15391    request/chat_fields.cpp
-//  15533    request/chat_messages.cpp
-//  15742    request/chat_reader.cpp
-//  16147    request/chat_request.cpp
-//  16231    request/embedding_request.cpp
-//  16319    keys/api_key.cpp
-//  16369    keys/key_store.cpp
-//  16881    keys/keys.cpp
-//  16945    keys/secrets.cpp
-//  17150    answer/bodies.cpp
-//  17223    answer/completion.cpp
-//  17449    answer/completion_events.cpp
-//  17645    answer/completion_json.cpp
-//  17862    answer/default_reply.cpp
-//  18039    answer/embeddings.cpp
-//  18156    answer/schema_checker.cpp
-//  18619    answer/schema_instance.cpp
-//  18992    answer/tokens.cpp
-//  19213    answer/words.cpp
-//  19274    script/chaos.cpp
-//  19414    script/chaos_rules.cpp
-//  19526    script/connection_faults.cpp
-//  19635    script/excerpts.cpp
-//  19697    script/field_matchers.cpp
-//  20075    script/forced_failures.cpp
-//  20164    script/hiding.cpp
-//  20279    script/json_comparison.cpp
-//  20365    script/matcher.cpp
-//  20608    script/matchers.cpp
-//  20959    script/scope.cpp
-//  21017    script/script.cpp
-//  21426    script/text_matchers.cpp
-//  21547    delivery/answer_log.cpp
-//  21717    delivery/delivery.cpp
-//  22182    delivery/faults_and_waits.cpp
-//  22473    delivery/framing.cpp
-//  22590    delivery/gzip.cpp
-//  22657    delivery/pace_schedule.cpp
-//  22726    delivery/progress.cpp
-//  22807    delivery/write_queue.cpp
-//  22948    http/acceptor.cpp
-//  23056    http/compatibility.cpp
-//  23165    http/connection.cpp
-//  23748    http/poller.cpp
-//  23916    http/reactor.cpp
-//  24179    http/request_reader.cpp
-//  24630    http/response.cpp
-//  24711    http/server.cpp
-//  25118    http/sockets.cpp
-//  25620    http/turned_away.cpp
-//  25704    http/workers.cpp
-//  25817    evidence/diagnosis.cpp
-//  26036    evidence/evidence_json.cpp
-//  26404    evidence/exchange.cpp
-//  26690    evidence/gateway_problems.cpp
-//  27137    evidence/journal.cpp
-//  27292    evidence/kept_problems.cpp
-//  27402    evidence/notes.cpp
-//  27503    evidence/record.cpp
-//  27965    evidence/redaction.cpp
-//  28105    evidence/redirects.cpp
-//  28208    evidence/retries.cpp
-//  28580    evidence/review.cpp
-//  28951    evidence/told_in_body.cpp
-//  29048    evidence/verification.cpp
-//  29165    serve/answer_headers.cpp
-//  29242    serve/asked_requests.cpp
-//  29309    serve/chat_judge.cpp
-//  29635    serve/connection_loop.cpp
-//  29796    serve/gateway_state.cpp
-//  29832    serve/judge.cpp
-//  30078    serve/limits.cpp
-//  30175    serve/operations.cpp
-//  30399    serve/reply_answer.cpp
-//  30540    serve/request_checks.cpp
-//  30614    serve/runner.cpp
-//  30995    serve/served_models.cpp
-//  31073    serve/served_request.cpp
-//  31141    gateway/catalogue.cpp
-//  31554    gateway/catalogue_chunks.cpp
-//  31841    gateway/catalogue_delivery.cpp
-//  31995    gateway/catalogue_entries.cpp
-//  32224    gateway/catalogue_failures.cpp
-//  32502    gateway/catalogue_framing.cpp
-//  32686    gateway/catalogue_tool_calls.cpp
-//  32881    gateway/chat_script.cpp
-//  33030    gateway/gateway.cpp
-//  33327    gateway/mishaps.cpp
-//  33666    gateway/options.cpp
-//  33819    gateway/sweep.cpp
-//  34220    document/scenario_files.cpp
-//  34358    document/script_document.cpp
-//  34748    document/script_faults.cpp
-//  35040    document/script_files.cpp
-//  35184    document/script_gateway.cpp
-//  35488    document/script_matchers.cpp
-//  35780    document/script_objects.cpp
-//  35940    document/script_reader.cpp
-//  36388    document/script_references.cpp
-//  36716    document/script_replies.cpp
-//  37102    document/script_schema.cpp
-//  37229    document/script_sections.cpp
-//  37771    document/script_values.cpp
-//  38159  Adapters
-//  38176    adapters/catch2.hpp
-//  38330    adapters/doctest.hpp
-//  38490    adapters/gtest.hpp
+//  11195    document/script_values.hpp
+//  11361    core/calendar.cpp
+//  11442    core/clock.cpp
+//  11847    core/gate.cpp
+//  12069    core/json_reader.cpp
+//  12408    core/pattern.cpp
+//  12821    core/random.cpp
+//  12876    core/reporter.cpp
+//  12974    core/text.cpp
+//  13318    model/acceptance.cpp
+//  13377    model/checks.cpp
+//  13414    model/connection_fault.cpp
+//  13516    model/failure.cpp
+//  13662    model/fault.cpp
+//  13896    model/finding.cpp
+//  13930    model/http_reply.cpp
+//  13996    model/pace.cpp
+//  14194    model/profile.cpp
+//  14372    model/range.cpp
+//  14402    model/received_request.cpp
+//  14470    model/reply.cpp
+//  14868    model/reply_checks.cpp
+//  15061    model/reply_template.cpp
+//  15221    model/sent_answer.cpp
+//  15249    model/sse_dialect.cpp
+//  15394    request/chat_fields.cpp
+//  15536    request/chat_messages.cpp
+//  15745    request/chat_reader.cpp
+//  16150    request/chat_request.cpp
+//  16234    request/embedding_request.cpp
+//  16322    keys/api_key.cpp
+//  16372    keys/key_store.cpp
+//  16884    keys/keys.cpp
+//  16948    keys/secrets.cpp
+//  17153    answer/bodies.cpp
+//  17226    answer/completion.cpp
+//  17452    answer/completion_events.cpp
+//  17648    answer/completion_json.cpp
+//  17865    answer/default_reply.cpp
+//  18042    answer/embeddings.cpp
+//  18159    answer/schema_checker.cpp
+//  18622    answer/schema_instance.cpp
+//  18995    answer/tokens.cpp
+//  19216    answer/words.cpp
+//  19277    script/chaos.cpp
+//  19417    script/chaos_rules.cpp
+//  19529    script/connection_faults.cpp
+//  19638    script/excerpts.cpp
+//  19700    script/field_matchers.cpp
+//  20078    script/forced_failures.cpp
+//  20167    script/hiding.cpp
+//  20282    script/json_comparison.cpp
+//  20368    script/matcher.cpp
+//  20611    script/matchers.cpp
+//  20962    script/scope.cpp
+//  21020    script/script.cpp
+//  21429    script/text_matchers.cpp
+//  21550    delivery/answer_log.cpp
+//  21720    delivery/delivery.cpp
+//  22185    delivery/faults_and_waits.cpp
+//  22476    delivery/framing.cpp
+//  22593    delivery/gzip.cpp
+//  22660    delivery/pace_schedule.cpp
+//  22729    delivery/progress.cpp
+//  22810    delivery/write_queue.cpp
+//  22951    http/acceptor.cpp
+//  23059    http/compatibility.cpp
+//  23168    http/connection.cpp
+//  23751    http/poller.cpp
+//  23919    http/reactor.cpp
+//  24182    http/request_reader.cpp
+//  24633    http/response.cpp
+//  24714    http/server.cpp
+//  25121    http/sockets.cpp
+//  25623    http/turned_away.cpp
+//  25707    http/workers.cpp
+//  25820    evidence/diagnosis.cpp
+//  26039    evidence/evidence_json.cpp
+//  26407    evidence/exchange.cpp
+//  26693    evidence/gateway_problems.cpp
+//  27140    evidence/journal.cpp
+//  27295    evidence/kept_problems.cpp
+//  27405    evidence/notes.cpp
+//  27506    evidence/record.cpp
+//  27968    evidence/redaction.cpp
+//  28108    evidence/redirects.cpp
+//  28211    evidence/retries.cpp
+//  28583    evidence/review.cpp
+//  28954    evidence/told_in_body.cpp
+//  29051    evidence/verification.cpp
+//  29168    serve/answer_headers.cpp
+//  29245    serve/asked_requests.cpp
+//  29312    serve/chat_judge.cpp
+//  29638    serve/connection_loop.cpp
+//  29799    serve/gateway_state.cpp
+//  29835    serve/judge.cpp
+//  30081    serve/limits.cpp
+//  30178    serve/operations.cpp
+//  30402    serve/reply_answer.cpp
+//  30543    serve/request_checks.cpp
+//  30617    serve/runner.cpp
+//  30998    serve/served_models.cpp
+//  31076    serve/served_request.cpp
+//  31144    gateway/catalogue.cpp
+//  31557    gateway/catalogue_chunks.cpp
+//  31844    gateway/catalogue_delivery.cpp
+//  31998    gateway/catalogue_entries.cpp
+//  32227    gateway/catalogue_failures.cpp
+//  32505    gateway/catalogue_framing.cpp
+//  32689    gateway/catalogue_tool_calls.cpp
+//  32884    gateway/chat_script.cpp
+//  33033    gateway/gateway.cpp
+//  33330    gateway/mishaps.cpp
+//  33669    gateway/options.cpp
+//  33822    gateway/sweep.cpp
+//  34223    document/scenario_files.cpp
+//  34361    document/script_document.cpp
+//  34751    document/script_faults.cpp
+//  35043    document/script_files.cpp
+//  35186    document/script_gateway.cpp
+//  35490    document/script_matchers.cpp
+//  35782    document/script_objects.cpp
+//  35942    document/script_reader.cpp
+//  36390    document/script_references.cpp
+//  36718    document/script_replies.cpp
+//  37104    document/script_schema.cpp
+//  37231    document/script_sections.cpp
+//  37773    document/script_values.cpp
+//  38161  Adapters
+//  38178    adapters/catch2.hpp
+//  38332    adapters/doctest.hpp
+//  38492    adapters/gtest.hpp

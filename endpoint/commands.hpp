@@ -23,8 +23,8 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command);
 int validate(const std::vector<std::string>& paths, const std::string& format);
 /// Prints a script that replays a recording from a file, or from stdin for "-": the body of a stream, the output of
 /// `curl -i`, a HAR file, or a JSON body. Replayed bodies are identical byte for byte, except for keys, which become
-/// asterisks. Throws importing::ImportError.
-int import_recording(const std::string& path);
+/// asterisks. `skip_missing_bodies` leaves out entries of a HAR file without a body. Throws importing::ImportError.
+int import_recording(const std::string& path, bool skip_missing_bodies);
 /// Prints one line per scenario, or all their details as JSON.
 int list_scenarios(bool as_json);
 

@@ -1,13 +1,16 @@
 // Imports HAR files: which requests become stubs and operations, and their conditions.
 
-#include <algorithm>  // any_of, find, find_if, stable_sort
+#include <algorithm>  // any_of, find, min, stable_sort
 #include <cmath>      // llround
 #include <cstddef>
+#include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,7 +19,14 @@
 namespace importing {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view chat_end = "/chat/completions";
+
+/// The error for an entry whose answer has a body that is not in the file.
+struct MissingBody : ImportError {
+  using ImportError::ImportError;
+};
 
 /// The host and path of a URL.
 struct Address {
@@ -50,9 +60,17 @@ struct Entry {
     return method == "POST" && path.size() >= chat_end.size() &&
            path.compare(path.size() - chat_end.size(), chat_end.size(), chat_end) == 0;
   }
-  /// "entry 3 (GET /v1/models)".
-  std::string title() const { return "entry " + std::to_string(number) + " (" + method + " " + address.path + ")"; }
+  /// "3 (GET /v1/models)".
+  std::string title() const { return std::to_string(number) + " (" + method + " " + address.path + ")"; }
 };
+
+/// Names entries: "entry 3 (GET /v1/models)", "entries 3 (GET /a), 4 (GET /b)". From the sixth on, names only numbers.
+std::string names_of(const std::vector<const Entry*>& entries) {
+  std::string names = entries.size() == 1 ? "entry " : "entries ";
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    names += (i == 0 ? "" : ", ") + (i < 5 ? entries[i]->title() : std::to_string(entries[i]->number));
+  return names;
+}
 
 /// Reads an array of name/value objects.
 std::vector<Field> fields_of(const Json& array) {
@@ -86,31 +104,60 @@ void add_credentials(const Json& request, KeyMask& mask) {
   }
 }
 
-/// Returns the bytes of a text that may be base64.
-std::string bytes_of(const Json& content) {
-  std::string text = text_of(content, "text");
+/// Returns the bytes of a text that may be base64, or of a file beside the HAR file. Returns nothing if they are
+/// missing.
+std::optional<std::string> bytes_of(const Json& content, const std::string& folder) {
+  std::error_code error;
+  if (const std::string name = text_of(content, "_file"); !name.empty() && !folder.empty()) {
+    const fs::path file = fs::canonical(fs::path(folder) / name, error);
+    if (error || !fs::is_regular_file(file, error)) return std::nullopt;
+    const fs::path inside = file.lexically_relative(fs::canonical(folder, error));
+    if (inside.empty() || *inside.begin() == "..") throw ImportError("its body is outside the folder of the HAR file");
+    return read_all(file.string());
+  }
+  if (!member(content, "text").is_string()) return std::nullopt;
+  const std::string text = text_of(content, "text");
   const std::string encoding = text::lower_ascii(text_of(content, "encoding"));
+  const Json& is_binary = member(content, "_isBinary");
+  if (encoding.empty() && is_binary.is_boolean() && is_binary.get<bool>())
+    throw ImportError("its body is in the hexadecimal form of Polly.JS before 6; record it again with a newer one");
   if (encoding.empty()) return text;
-  const auto bytes = encoding == "base64" ? from_base64(text) : std::nullopt;
-  if (!bytes) throw ImportError("its content says that its encoding is \"" + encoding + "\", and it is not base64");
-  return *bytes;
+  // Polly.JS writes the parts of a compressed body as a list.
+  const Json list = json_if_valid(text);
+  std::string bytes;
+  for (const Json& part : list.is_array() ? list : Json::array({text})) {
+    const auto decoded = encoding == "base64" && part.is_string() ? from_base64(part.get<std::string>()) : std::nullopt;
+    if (!decoded) throw ImportError("its content says that its encoding is \"" + encoding + "\", and it is not base64");
+    bytes += *decoded;
+  }
+  return bytes;
+}
+
+/// Whether an answer has no body. Some tools then write no text; others write size 0 for a body that they did not get.
+bool has_no_body(const Entry& entry, int status) {
+  const Json& response = member(entry.json, "response");
+  const bool is_empty = member(member(response, "content"), "size") == 0 || member(response, "bodySize") == 0;
+  return status == 204 || status == 304 || (is_empty && !(entry.is_chat() && status == 200));
+}
+
+/// Throws ImportError if no answer came.
+int status_of(const Entry& entry) {
+  const Json& response = member(entry.json, "response");
+  const Json& status = member(response, "status");
+  if (status.is_number_integer() && status > 0 && status < 1000) return status.get<int>();
+  const std::string error = text_of(response, "_error");
+  throw ImportError("no answer came" + (error.empty() ? "" : " (" + error + ")"));
 }
 
 /// Throws ImportError if the file lacks the response.
-Recording recording_of(const Entry& entry) {
+Recording recording_of(const Entry& entry, const std::string& folder) {
   const Json& response = member(entry.json, "response");
   const Json& content = member(response, "content");
   Recording recording;
-  const Json& status = member(response, "status");
-  recording.status = status.is_number_integer() && status >= 0 && status < 1000 ? status.get<int>() : 0;
-  if (recording.status == 0) {
-    const std::string error = text_of(response, "_error");
-    throw ImportError("no answer came" + (error.empty() ? "" : " (" + error + ")"));
-  }
-  const Json& size = member(content, "size");
-  if (!member(content, "text").is_string() && size.is_number() && size.get<double>() > 0)
-    throw ImportError("the body of its answer is not in the file; save it with contents");
-  recording.body = bytes_of(content);
+  recording.status = status_of(entry);
+  auto body = bytes_of(content, folder);
+  if (!body && !has_no_body(entry, recording.status)) throw MissingBody("the body of its answer is not in the file");
+  recording.body = std::move(body).value_or("");
   recording.headers = fields_of(member(response, "headers"));
   const std::string type = text_of(content, "mimeType");
   const bool is_known = !type.empty() && type != "x-unknown";
@@ -146,7 +193,7 @@ bool is_served_already(const std::string& method, const std::string& path) {
 /// Converts the entries of a file.
 class HarImport {
  public:
-  HarImport(KeyMask& mask, Notes& notes) : mask_(mask), notes_(notes) {}
+  HarImport(const HarOptions& options, KeyMask& mask, Notes& notes) : options_(options), mask_(mask), notes_(notes) {}
 
   Imported run(const Json& entries) {
     std::vector<Entry> all;
@@ -158,23 +205,36 @@ class HarImport {
         const std::string& path = entry.address.path;
         bases_.insert({entry.address.host, path.substr(0, path.size() - chat_end.size())});
       }
-      if (entry.number <= 5) seen += (seen.empty() ? "" : ", ") + entry.title();
+      if (entry.number <= 5) seen += (seen.empty() ? "entry " : ", entry ") + entry.title();
     }
     if (bases_.empty()) {
       throw ImportError("this HAR file has no POST to …" + std::string(chat_end) + " among its " +
                         std::to_string(all.size()) + (all.size() == 1 ? " entry" : " entries") +
                         (seen.empty() ? "" : ": " + seen) + "; record while the client asks for a chat completion");
     }
+    for (const Entry& entry : all)
+      if (entry.is_chat()) note_system(entry);
+    std::vector<const Entry*> missing;
     for (const Entry& entry : all) {
       try {
         if (entry.is_chat())
           add_chat(entry);
         else
           add_operation(entry);
+      } catch (const MissingBody& problem) {
+        missing.push_back(&entry);
+        skip(entry, problem.what());
       } catch (const ImportError& problem) {
-        notes_.lines.push_back(entry.title() + " is skipped: " + problem.what());
+        skip(entry, problem.what());
       }
     }
+    if (!missing.empty() && !options_.skip_missing_bodies)
+      throw ImportError("the bodies of the answers are not in the file for " + names_of(missing) +
+                        "; save them (in browsers \"with content\", with the files that Playwright writes beside the "
+                        "HAR file; an empty body is \"text\": \"\"), or leave the entries out with "
+                        "--skip-missing-bodies");
+    for (const auto& [reason, skipped] : skipped_)
+      notes_.left_out.push_back(names_of(skipped) + (skipped.size() == 1 ? " is" : " are") + " skipped: " + reason);
     return result(all.size());
   }
 
@@ -185,17 +245,22 @@ class HarImport {
     Json replies = Json::array();
   };
 
+  /// Stubs or operations, and their indexes by head.
+  struct Heads {
+    std::vector<Answered> all = {};
+    std::map<std::string, std::size_t> indexes = {};
+  };
+
   /// Adds a reply. A repeated request adds it to the earlier stub, as the reply to the next attempt.
-  static void add(std::vector<Answered>& all, Json head, Json reply) {
-    const auto same = std::find_if(all.begin(), all.end(), [&head](const Answered& one) { return one.head == head; });
-    Answered& one = same == all.end() ? all.emplace_back() : *same;
-    one.head = std::move(head);
-    one.replies.push_back(std::move(reply));
+  static void add(Heads& heads, Json head, Json reply) {
+    const auto [place, is_new] = heads.indexes.emplace(head.dump(), heads.all.size());
+    if (is_new) heads.all.push_back({std::move(head)});
+    heads.all[place->second].replies.push_back(std::move(reply));
   }
 
-  static Json written(std::vector<Answered>& all) {
+  static Json written(Heads& heads) {
     Json list = Json::array();
-    for (Answered& one : all) {
+    for (Answered& one : heads.all) {
       if (one.replies.size() == 1)
         one.head["reply"] = std::move(one.replies.front());
       else
@@ -205,13 +270,33 @@ class HarImport {
     return list;
   }
 
-  void add_chat(const Entry& entry) {
+  void skip(const Entry& entry, const std::string& reason) {
+    for (auto& [known, entries] : skipped_)
+      if (known == reason) return entries.push_back(&entry);
+    skipped_.push_back({reason, {&entry}});
+  }
+
+  Json request_of(const Entry& entry) const {
     const Json& post_data = member(member(entry.json, "request"), "postData");
-    const Json body = json_if_valid(bytes_of(post_data));
-    if (!body.is_object()) {
-      notes_.lines.push_back(entry.title() + " has no JSON as its request, so that its stub answers every request");
+    return json_if_valid(bytes_of(post_data, options_.folder).value_or(""));
+  }
+
+  /// Notes the system prompt. If requests only differ in it, it becomes a condition.
+  void note_system(const Entry& entry) {
+    try {
+      const Json body = request_of(entry);
+      systems_[conditions(body, mask_, false).dump()].insert(system_text(body));
+    } catch (const ImportError&) {
+      return;  // add_chat() tells
     }
-    Recording recording = recording_of(entry);
+  }
+
+  void add_chat(const Entry& entry) {
+    const Json body = request_of(entry);
+    Recording recording = recording_of(entry, options_.folder);
+    if (!body.is_object())
+      notes_.left_out.push_back("entry " + entry.title() +
+                                " has no JSON as its request, so that its stub answers every request");
     // Requests that the recorded service refused must reach their stubs, so use lenient acceptance.
     is_lenient_ = is_lenient_ || recording.status == 400 || recording.status == 422 || may_be_refused(body);
     Json reply = chat_reply(std::move(recording), mask_, notes_);
@@ -220,11 +305,12 @@ class HarImport {
     constexpr double longest = 86'400'000;
     if (wait.is_number() && wait.get<double>() >= 0.5 && wait.get<double>() < longest)
       reply["first_token_after"] = std::to_string(std::llround(wait.get<double>())) + "ms";
-    if (const std::string model = text_of(body, "model");
-        !model.empty() && std::find(models_.begin(), models_.end(), model) == models_.end())
+    if (const std::string model = text_of(body, "model"); !model.empty() && known_models_.insert(model).second)
       models_.push_back(model);
     Json head = Json::object();
-    if (Json when = conditions(body, mask_); !when.empty()) head["when"] = std::move(when);
+    Json when = conditions(body, mask_, false);
+    if (systems_[when.dump()].size() > 1) when = conditions(body, mask_, true);
+    if (!when.empty()) head["when"] = std::move(when);
     add(stubs_, std::move(head), std::move(reply));
   }
 
@@ -232,9 +318,12 @@ class HarImport {
     const std::string path = path_here(entry);
     if (is_served_already(entry.method, path)) throw ImportError("the gateway answers this itself");
     if (entry.method != "GET" && entry.method != "POST") throw ImportError("only GET and POST become operations");
-    Recording recording = recording_of(entry);
-    const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
-    if (type.find("json") == std::string::npos) throw ImportError("its answer is not JSON");
+    const Json& response = member(entry.json, "response");
+    const std::string sent_type = find_field(fields_of(member(response, "headers")), "Content-Type")
+                                      .value_or(text_of(member(response, "content"), "mimeType"));
+    status_of(entry);
+    if (text::lower_ascii(sent_type).find("json") == std::string::npos) throw ImportError("its answer is not JSON");
+    Recording recording = recording_of(entry, options_.folder);
     Json reply = operation_reply(std::move(recording), mask_, notes_);
     add(operations_, Json{{"method", entry.method}, {"path", path}}, std::move(reply));
   }
@@ -255,11 +344,11 @@ class HarImport {
   }
 
   Imported result(std::size_t entries) {
-    if (stubs_.empty() && operations_.empty())
-      throw ImportError("none of the entries of this HAR file can be served: " + notes_.lines.front());
+    if (stubs_.all.empty() && operations_.all.empty())
+      throw ImportError("none of the entries of this HAR file can be served: " + notes_.left_out.front());
     // Stubs with more conditions come first; otherwise, less specific stubs would hide them.
     const auto conditions_of = [](const Answered& stub) { return member(stub.head, "when").size(); };
-    std::stable_sort(stubs_.begin(), stubs_.end(), [conditions_of](const Answered& a, const Answered& b) {
+    std::stable_sort(stubs_.all.begin(), stubs_.all.end(), [conditions_of](const Answered& a, const Answered& b) {
       return conditions_of(a) > conditions_of(b);
     });
     Imported imported;
@@ -270,25 +359,30 @@ class HarImport {
       notes_.lines.push_back("the acceptance is lenient, so requests that the default refuses also reach their stubs");
     }
     imported.parts["stubs"] = written(stubs_);
-    if (!operations_.empty()) imported.parts["operations"] = written(operations_);
+    if (!operations_.all.empty()) imported.parts["operations"] = written(operations_);
     return imported;
   }
 
+  const HarOptions& options_;
   KeyMask& mask_;
   Notes& notes_;
+  std::vector<std::pair<std::string, std::vector<const Entry*>>> skipped_;  // by reason
+  /// The system prompts of the requests with the same other conditions.
+  std::map<std::string, std::set<std::optional<std::string>>> systems_;
   std::set<std::pair<std::string, std::string>> bases_;  // host, and path before /chat/completions
   std::vector<std::string> models_;
+  std::set<std::string> known_models_;
   bool is_lenient_ = false;
-  std::vector<Answered> stubs_;
-  std::vector<Answered> operations_;
+  Heads stubs_;
+  Heads operations_;
 };
 
 }  // namespace
 
-bool is_har(const Json& file) { return member(member(file, "log"), "entries").is_array(); }
+bool is_har(const Json& file) { return !member(member(file, "log"), "entries").is_null(); }
 
-Imported import_har(const Json& file, KeyMask& mask, Notes& notes) {
-  return HarImport(mask, notes).run(member(member(file, "log"), "entries"));
+Imported import_har(const Json& file, const HarOptions& options, KeyMask& mask, Notes& notes) {
+  return HarImport(options, mask, notes).run(member(member(file, "log"), "entries"));
 }
 
 }  // namespace importing

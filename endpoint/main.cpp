@@ -46,6 +46,7 @@ class CommandLine {
   std::vector<std::string> scripts_;
   std::string format_ = "text";
   std::string recording_;
+  bool skip_missing_bodies_ = false;
 
   CLI::App app_{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
   CLI::App* run_;
@@ -82,6 +83,7 @@ CommandLine::CommandLine() {
   import_ =
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();
+  import_->add_flag("--skip-missing-bodies", skip_missing_bodies_, "leave out entries of a HAR file without a body");
   scenarios_ = app_.add_subcommand("scenarios", "print the catalogue of scenarios");
   scenarios_->add_flag("--json", json_, "every detail of each, as JSON");
 }
@@ -146,7 +148,7 @@ int CommandLine::chosen() {
   if (run_->parsed()) return run(flags_, command_);
   if (check_->parsed()) return check(check_flags_, command_);
   if (validate_->parsed()) return validate(scripts_, format_);
-  if (import_->parsed()) return import_recording(recording_);
+  if (import_->parsed()) return import_recording(recording_, skip_missing_bodies_);
   if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);
   if (schema_->parsed()) {
     std::cout << script_schema().dump(2) << std::endl;

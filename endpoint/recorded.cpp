@@ -208,21 +208,34 @@ void add_headers(Json& reply, const char* key, const std::vector<Field>& fields,
   if (!headers.empty()) reply[key] = std::move(headers);
 }
 
+std::string text_of_message(const Json& message) {
+  const Json& content = member(message, "content");
+  std::string text = text_of(message, "content");
+  if (content.is_array())
+    for (const Json& part : content)
+      if (text_of(part, "type") == "text") text += text_of(part, "text");
+  return text;
+}
+
 /// Returns the text of the user's last message, if any.
 std::optional<std::string> user_text(const Json& body) {
   const Json& messages = member(body, "messages");
   if (!messages.is_array()) return std::nullopt;
-  for (std::size_t i = messages.size(); i > 0; --i) {
-    const Json& message = messages[i - 1];
-    if (text_of(message, "role") != "user") continue;
-    const Json& content = member(message, "content");
-    std::string text = text_of(message, "content");
-    if (content.is_array())
-      for (const Json& part : content)
-        if (text_of(part, "type") == "text") text += text_of(part, "text");
-    return text;
-  }
+  for (std::size_t i = messages.size(); i > 0; --i)
+    if (text_of(messages[i - 1], "role") == "user") return text_of_message(messages[i - 1]);
   return std::nullopt;
+}
+
+void add_condition(Json& when, const char* matcher, const std::string& said, const KeyMask& mask) {
+  std::string masked = said;
+  mask.mask(masked);
+  if (masked == said) {
+    when[matcher] = {{"equals", said}};
+  } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said.begin()).first;
+             differs != masked.begin()) {
+    // Masked text never matches; match the text before the mask.
+    when[matcher] = {{"starts_with", std::string(masked.begin(), differs)}};
+  }
 }
 
 /// Writes a value on one line, with spaces after ':' and ','.
@@ -374,19 +387,19 @@ std::string text_of(const Json& object, const char* name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-Json conditions(const Json& body, const KeyMask& mask) {
+std::optional<std::string> system_text(const Json& body) {
+  const Json& messages = member(body, "messages");
+  if (!messages.is_array()) return std::nullopt;
+  for (const Json& message : messages)
+    if (const std::string role = text_of(message, "role"); role == "system" || role == "developer")
+      return text_of_message(message);
+  return std::nullopt;
+}
+
+Json conditions(const Json& body, const KeyMask& mask, bool with_system) {
   Json when = Json::object();
-  if (const auto said = user_text(body)) {
-    std::string masked = *said;
-    mask.mask(masked);
-    if (masked == *said) {
-      when["user_says"] = {{"equals", *said}};
-    } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said->begin()).first;
-               differs != masked.begin()) {
-      // Masked text never matches; match the text before the mask.
-      when["user_says"] = {{"starts_with", std::string(masked.begin(), differs)}};
-    }
-  }
+  if (const auto said = user_text(body)) add_condition(when, "user_says", *said, mask);
+  if (const auto said = system_text(body); said && with_system) add_condition(when, "system_says", *said, mask);
   if (const std::string model = text_of(body, "model"); !model.empty()) when["model_is"] = model;
   if (member(body, "stream").is_boolean()) when["stream_is"] = member(body, "stream");
   return when;

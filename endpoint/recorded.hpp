@@ -4,10 +4,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "library.hpp"
@@ -44,7 +47,9 @@ class KeyMask {
 
   std::vector<Span> find(std::string_view text) const;
 
-  std::vector<std::string> credentials_;
+  std::vector<std::string> short_credentials_;
+  /// By their last bytes, since the beginnings of tokens and signatures are often equal.
+  std::unordered_map<std::uint64_t, std::set<std::string>> credentials_;
 };
 
 /// Masks all strings of a script except bodies, which are masked already. Skips base64, where masking would change
@@ -93,9 +98,14 @@ std::string duration_text(mock_gateway::Duration duration);
 
 /// Further lines of the script's comment.
 struct Notes {
+  /// What the script leaves out. The comment has all of them, and at most 20 of the other lines.
+  std::vector<std::string> left_out = {};
   std::vector<std::string> lines = {};
   std::size_t keys = 0;  // masked keys
 };
+
+/// Reads a file; "-" is stdin. Throws ImportError if it cannot be read, or is larger than scripts may be.
+std::string read_all(const std::string& path);
 
 /// Returns the first field with this name, compared without case.
 std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name);
@@ -123,8 +133,10 @@ const Json& member(const Json& object, const char* name);
 /// Returns a string member, or an empty text.
 std::string text_of(const Json& object, const char* name);
 
-/// Returns the `when` of a stub for chat requests with such a body.
-Json conditions(const Json& body, const KeyMask& mask);
+/// Returns the text of the first system message of a chat request, if any.
+std::optional<std::string> system_text(const Json& body);
+/// Returns the `when` of a stub for chat requests with such a body. It includes the system prompt only if wanted.
+Json conditions(const Json& body, const KeyMask& mask, bool with_system);
 
 /// An imported file, without the format version and the comment.
 struct Imported {
@@ -139,8 +151,16 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes);
 
 /// Whether the JSON is a HAR file (HTTP Archive 1.2), as saved by browsers and proxies.
 bool is_har(const Json& file);
-/// Imports each kind of chat request as a stub, and other JSON answers of the same host as operations.
-Imported import_har(const Json& file, KeyMask& mask, Notes& notes);
+/// How to import a HAR file.
+struct HarOptions {
+  /// Bodies may be in other files of this folder; empty for a HAR file from stdin.
+  std::string folder;
+  /// Leaves out entries without a body, instead of throwing.
+  bool skip_missing_bodies = false;
+};
+/// Imports each kind of chat request as a stub, and other JSON answers of the same host as operations. Throws
+/// ImportError if bodies of answers are missing.
+Imported import_har(const Json& file, const HarOptions& options, KeyMask& mask, Notes& notes);
 
 /// Formats a script for people: indented, one element of `chunks` per line, terminal control characters escaped. Has no
 /// line end at the end.

@@ -4,6 +4,7 @@
 
 #include <algorithm>  // fill, find, max, min
 #include <cstddef>
+#include <cstring>
 
 namespace importing {
 namespace {
@@ -21,6 +22,15 @@ constexpr std::string_view beginnings[] = {"sk-",    "gsk_", "xai-", "pplx-",   
 /// Members of events whose strings continue from event to event.
 constexpr std::string_view delta_fields[] = {
     "content", "reasoning_content", "reasoning", "refusal", "arguments", "input", "text"};
+
+/// Returns the last bytes of a text, which must have as many.
+std::uint64_t last_bytes(std::string_view text) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, text.data() + text.size() - sizeof bytes, sizeof bytes);
+  return bytes;
+}
+
+std::size_t kept_of(const std::string& credential) { return credential.compare(0, 3, "sk-") == 0 ? 3 : 0; }
 
 bool holds(std::string_view characters, char one) { return characters.find(one) != std::string_view::npos; }
 
@@ -91,9 +101,11 @@ Joined join(std::string_view body, std::string_view field) {
 }  // namespace
 
 void KeyMask::add(std::string_view credential) {
-  if (!mock_gateway::internal::looks_like_key(credential) && credential.size() < shortest_secret) return;
-  if (std::find(credentials_.begin(), credentials_.end(), credential) == credentials_.end())
-    credentials_.emplace_back(credential);
+  if (credential.size() >= shortest_secret)
+    credentials_[last_bytes(credential)].emplace(credential);
+  else if (mock_gateway::internal::looks_like_key(credential) &&
+           std::find(short_credentials_.begin(), short_credentials_.end(), credential) == short_credentials_.end())
+    short_credentials_.emplace_back(credential);
 }
 
 std::vector<KeyMask::Span> KeyMask::find(std::string_view text) const {
@@ -112,14 +124,19 @@ std::vector<KeyMask::Span> KeyMask::find(std::string_view text) const {
       at = text.find(beginning, next);
     }
   }
-  for (const std::string& credential : credentials_) {
-    const std::size_t kept = credential.compare(0, 3, "sk-") == 0 ? 3 : 0;
+  for (std::size_t end = sizeof(std::uint64_t); !credentials_.empty() && end <= text.size(); ++end) {
+    const auto known = credentials_.find(last_bytes(text.substr(0, end)));
+    if (known == credentials_.end()) continue;
+    for (const std::string& credential : known->second)
+      if (end >= credential.size() && text.substr(end - credential.size(), credential.size()) == credential)
+        found.push_back({end - credential.size() + kept_of(credential), end});
+  }
+  for (const std::string& credential : short_credentials_) {
     for (std::size_t at = text.find(credential); at != std::string_view::npos; at = text.find(credential, at + 1)) {
       const std::size_t end = at + credential.size();
       const bool ends_word = end == text.size() || !holds(key_characters, text[end]);
       // Do not find the key "sk-1" in "task-1".
-      if (credential.size() >= shortest_secret || (begins_word(text, at) && ends_word))
-        found.push_back({at + kept, end});
+      if (begins_word(text, at) && ends_word) found.push_back({at + kept_of(credential), end});
     }
   }
   return found;

@@ -231,7 +231,7 @@ class Bundle {
 
   /// The journal masks keys, so match only the text before the mask.
   Json when_of() const {
-    Json when = importing::conditions(importing::json_if_valid(exchange_.body()), mask_);
+    Json when = importing::conditions(importing::json_if_valid(exchange_.body()), mask_, false);
     const auto said = when.find("user_says");
     if (said == when.end()) return when;
     const std::string text = said->begin()->get<std::string>();

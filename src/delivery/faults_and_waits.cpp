@@ -155,7 +155,7 @@ void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view 
 
 Outlet::WaitState Delivery::check_moment(Step& step) {
   const bool has_end = step.moment != TimePoint::max();
-  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  const std::string purpose = step.bytes.empty() ? event_name() : std::string(step.bytes);
   if (!step.waiting) {
     step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
     const TimePoint now = timeline_.now();

@@ -17,8 +17,6 @@ namespace script_files {
 
 namespace fs = std::filesystem;
 
-inline constexpr std::size_t largest_file = std::size_t{64} << 20;
-
 void note(std::vector<ScriptProblem>& problems, const std::string& file, const std::string& message) {
   ScriptProblem problem;
   problem.file = file;
@@ -146,6 +144,7 @@ std::string foreign_format(const Json& document) {
   if (has(document, "log") && has(document["log"], "entries"))
     return "a HAR file, which `mock-gateway import` turns into a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
+  if (has(document, "info") && has(document, "item")) return "a Postman collection";
   return "";
 }
 

@@ -165,6 +165,9 @@ void read_document(ScriptReader& reader, const ScriptNode& node, void* plan);
 
 namespace script_files {
 
+/// The size of the largest file in bytes.
+inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);

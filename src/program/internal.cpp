@@ -46,6 +46,9 @@ Json read_json(std::string_view text, std::size_t max_depth) {
   }
 }
 
+std::size_t largest_script() { return detail::script_files::largest_file; }
+std::string foreign_format(const Json& document) { return detail::script_files::foreign_format(document); }
+
 void hand_off_event_loop() noexcept { detail::hand_off_event_loop(); }
 
 struct Thread::Impl {

@@ -51,6 +51,10 @@ bool is_sensitive_header(std::string_view name);
 std::string_view masked_secret();
 /// Throws GatewayError with line and column for invalid JSON, or JSON that nests deeper.
 Json read_json(std::string_view text, std::size_t max_depth);
+/// The size of the largest script file in bytes.
+std::size_t largest_script();
+/// Returns the format of another tool's document: "an aimock fixture file"; empty if it is unknown.
+std::string foreign_format(const Json& document);
 
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
 void hand_off_event_loop() noexcept;

@@ -5,6 +5,8 @@ recordings are in recordings/.
 """
 
 import base64
+import gzip
+import importlib.util
 import json
 import os
 import re
@@ -62,8 +64,8 @@ def table(name):
         return re.findall(r'"([^"]*)"', re.search(name + r"\[\] = \{(.*?)\};", source.read(), re.DOTALL)[1])
 
 
-def run_import(argument, data=None):
-    return subprocess.run([PROGRAM, "import", argument], input=data, capture_output=True, timeout=TIMEOUT)
+def run_import(argument, data=None, *flags):
+    return subprocess.run([PROGRAM, "import", argument, *flags], input=data, capture_output=True, timeout=TIMEOUT)
 
 
 def imported(name):
@@ -196,10 +198,11 @@ class WhatItPrints(unittest.TestCase):
     def test_notes_beyond_twenty_and_masked_keys_are_counted(self):
         for count, told, more in [(20, 20, ""), (21, 20, " And 1 more note of this kind."),
                                   (23, 20, " And 3 more notes of this kind.")]:
-            entries = [har_entry(method="PUT", url=f"http://x/v1/{number}") for number in range(count)]
+            entries = [har_entry("[]", method="GET", url=f"http://x/v1/{number}",
+                                 headers=[("Content-Type", "a/json"), ("X-A", "a\0b")]) for number in range(count)]
             comment = imported_bytes(har(har_entry(asked={"messages": []}), *entries))["comment"]
             self.assertEqual(comment.count(" Note: "), told, count)
-            self.assertTrue(comment.endswith("only GET and POST become operations." + more), comment[-200:])
+            self.assertTrue(comment.endswith("is not UTF-8 or has a control character." + more), comment[-200:])
             self.assertIn(f"a HAR file of {count + 1} entries.", comment)
         comment = imported_bytes(har(har_entry(KEY.decode() + " " + KEY.decode(),
                                                headers=[("x-key", KEY.decode())])))["comment"]
@@ -471,7 +474,7 @@ class HarFiles(unittest.TestCase):
                  (dict(status=1000), "no answer came"),
                  (dict(status="200"), "no answer came"), (dict(status=999), "its status 999 is not a final HTTP status"),
                  (dict(status=0, response={"_error": "net::ERR_FAILED"}), "no answer came (net::ERR_FAILED)"),
-                 (dict(answer={"size": 1}), "the body of its answer is not in the file; save it with contents"),
+                 (dict(answer={"text": "[\"ff\"]", "_isBinary": True}), "its body is in the hexadecimal form of Polly.JS"),
                  (dict(answer={"text": "x", "encoding": "base65"}),
                   'its content says that its encoding is "base65", and it'),
                  (dict(answer={"text": "x", "encoding": "base64"}),
@@ -481,12 +484,111 @@ class HarFiles(unittest.TestCase):
                 entry = har_entry(**answer, url="http://X:80/base/v1/files", method="GET", headers=unknown)
                 why, operations = self.skipped(entry)
                 self.assertEqual((why[2][:len(said)], operations), (said, []))
-        for answer in {"size": 0}, {"size": -1}, {}, {"size": 5, "text": ""}:
-            self.assertEqual(reply_of(imported_bytes(har(har_entry(answer))))["raw_reply"]["body"], "", answer)
+        for answer, status in [({"size": 0}, 401), ({"size": -1}, 204), ({}, 304), ({"size": 5, "text": ""}, 200)]:
+            self.assertEqual(reply_of(imported_bytes(har(har_entry(answer, status))))["raw_reply"]["body"], "", answer)
+        bodiless = har_entry({"size": -1}, 401, response={"bodySize": 0})
+        self.assertEqual(reply_of(imported_bytes(har(bodiless)))["raw_reply"]["body"], "")
         result = run_import("-", har(har_entry(status=0)))
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"none of the entries of this HAR file can be served: entry 1 (POST /v1/chat/completions) is "
                       b"skipped: no answer came\n", result.stderr)
+
+    def test_missing_bodies_are_an_error_unless_they_are_skipped(self):
+        def asks(text):
+            return {"messages": [{"role": "user", "content": text}]}
+
+        served = har_entry("one", asked=asks("one"))
+        for content in ({"size": -1, "mimeType": "text/event-stream", "_file": "a.txt"}, {"size": 9}, {"size": 0}, {}):
+            missing = [har_entry(content, asked=asks("two")), har_entry(content, asked=asks("three"))]
+            data = har(missing[0], served, missing[1])
+            result = run_import("-", data)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), content)
+            names = "entries 1 (POST /v1/chat/completions), 3 (POST /v1/chat/completions)"
+            self.assertIn(f"the bodies of the answers are not in the file for {names}; save them", result.stderr.decode())
+            self.assertIn(b"--skip-missing-bodies", result.stderr)
+            result = run_import("-", data, "--skip-missing-bodies")
+            script = json.loads(result.stdout)
+            self.assertEqual([reply["raw_reply"]["body"] for reply in replies_of(script)], ["one"])
+            self.assertIn(f"Note: {names} are skipped: the body of its answer is not in the file.", script["comment"])
+        # Other requests of a page are no reason to refuse its HAR file.
+        page = har_entry({"size": 3, "mimeType": "text/html"}, method="GET", url="http://x/v1/")
+        self.assertEqual(len(imported_bytes(har(served, page))["stubs"]), 1)
+
+    def test_every_entry_is_served_or_named(self):
+        entries = [har_entry(f"{number}", method="PUT" if number % 2 else "POST",
+                             asked={"messages": [{"role": "user", "content": f"{number}"}]}) for number in range(200)]
+        script = imported_bytes(har(*entries))
+        [named] = re.findall(r"Note: entries ([^.]*) are skipped: only GET and POST", script["comment"])
+        self.assertEqual([int(re.match(r"\d+", name)[0]) - 1 for name in named.split(", ")], list(range(1, 200, 2)))
+        self.assertEqual([reply["raw_reply"]["json" if "json" in reply["raw_reply"] else "body"]
+                          for reply in replies_of(script)], [str(number) for number in range(0, 200, 2)])
+
+    def test_requests_that_differ_in_system_prompt_or_model_are_separate_stubs(self):
+        def entry(answer, system, role="system", **more):
+            messages = [{"role": role, "content": system}] if system else []
+            return har_entry(answer, asked={"messages": [*messages, {"role": "user", "content": "Hi"}], **more})
+
+        script = imported_bytes(har(entry("1", "Be brief."), entry("2", "Be long.", "developer"), entry("3", None),
+                                    entry("4", "Be brief."), entry("5", "Be brief.", model="m"),
+                                    entry("6", "My key is " + KEY.decode())))
+        self.assertEqual([(stub["when"].get("system_says"), stub["when"].get("model_is"),
+                           [reply["raw_reply"]["body"] for reply in stub.get("replies", [stub.get("reply")])])
+                          for stub in script["stubs"]],
+                         [({"equals": "Be brief."}, None, ["1", "4"]), ({"equals": "Be long."}, None, ["2"]),
+                          (None, "m", ["5"]), ({"starts_with": "My key is sk-"}, None, ["6"]), (None, None, ["3"])])
+
+    def test_bodies_that_playwright_saves_beside_the_file(self):
+        with tempfile.TemporaryDirectory() as outside:
+            folder = os.path.join(outside, "har")
+            os.mkdir(folder)
+            asked = json.dumps({"messages": [{"role": "user", "content": "Hi"}]}).encode()
+            for path, data in [("har/a.txt", recording("openai_stream.txt")), ("har/b.json", asked), ("c.txt", b"secret")]:
+                with open(os.path.join(outside, path), "wb") as file:
+                    file.write(data)
+            os.symlink("../c.txt", os.path.join(folder, "link.txt"))
+            path = os.path.join(folder, "a.har")
+
+            def run(name, where=path):
+                entry = har_entry({"size": -1, "mimeType": "text/event-stream", "_file": name},
+                                  request={"postData": {"text": "", "_file": "b.json"}})
+                with open(path, "wb") as file:
+                    file.write(har(entry))
+                return subprocess.run([PROGRAM, "import", where], capture_output=True, timeout=TIMEOUT, cwd=folder)
+
+            for where in path, "a.har", "./a.har":
+                [stub] = json.loads(run("a.txt", where).stdout)["stubs"]
+                self.assertEqual(stub["when"], {"user_says": {"equals": "Hi"}})
+                self.assertEqual(body_of(stub["reply"]), recording("openai_stream.txt"))
+            for name in "../c.txt", os.path.join(outside, "c.txt"), "link.txt", "/dev/zero":
+                result = run(name)
+                self.assertEqual((result.returncode, result.stdout), (2, b""), name)
+                self.assertNotIn(b"secret", result.stderr)
+            self.assertIn(b"outside the folder of the HAR file", run("link.txt").stderr)
+            self.assertIn(b"the bodies of the answers are not in the file for entry 1 (POST", run("none.txt").stderr)
+
+    def test_the_parts_of_a_body_that_polly_saves(self):
+        parts = [base64.b64encode(part).decode() for part in (b"data: 1\n\nda", b"ta: 2\n\n", b"")]
+        for text in json.dumps(parts), base64.b64encode(b"data: 1\n\ndata: 2\n\n").decode():
+            entry = har_entry({"text": text, "encoding": "base64", "mimeType": "text/event-stream"})
+            self.assertEqual(body_of(reply_of(imported_bytes(har(entry)))), b"data: 1\n\ndata: 2\n\n")
+        zipped = base64.b64encode(b"\x1f\x8b\x08\x00").decode()
+        result = run_import("-", har(har_entry({"text": json.dumps([zipped]), "encoding": "base64"})))
+        self.assertIn(b"entry 1 (POST /v1/chat/completions) is skipped: its body is compressed", result.stderr)
+
+    def test_a_large_file_takes_time_in_proportion_to_its_size(self):
+        def seconds(count):
+            entries = [har_entry(str(number), asked={"model": f"m{number}", "messages": [
+                {"role": "user", "content": f"question {number}"}]}) for number in range(count)]
+            for number, entry in enumerate(entries):
+                entry["request"]["headers"] = [{"name": "Authorization", "value": f"Signed signature-{number:020}"}]
+            data = har(*entries)
+            before = os.times()
+            self.assertEqual(run_import("-", data).returncode, 0)
+            after = os.times()
+            return after.children_user - before.children_user
+
+        few = min(seconds(1000) for _ in range(3))
+        self.assertLess(seconds(8000), max(few, 0.02) * 24)
 
     def test_without_content_type_the_media_type_recorded_by_the_browser_is_used(self):
         for kind, headers, shown in [("text/html", (), "text/html"), ("x-unknown", (), ""), ("", (), ""),
@@ -734,7 +836,113 @@ class Keys(unittest.TestCase):
             self.assertNotIn(b"Abcdefghij", result.stderr)
 
 
+class Cassettes(unittest.TestCase):
+    """Tests of examples/cassette_to_har.py."""
+
+    CONVERTER = os.path.join(FOLDER, "../../../examples/cassette_to_har.py")
+    STREAM = b'data: {"choices":[]}\n\n' + DONE
+    ASKED = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}'
+    VCRPY = f"""interactions:
+- request:
+    body: '{ASKED}'
+    headers: {{authorization: [Bearer {KEY.decode()}]}}
+    method: POST
+    uri: https://api.example.com/v1/chat/completions
+  response:
+    body:
+      string: !!binary {base64.b64encode(gzip.compress(STREAM, mtime=0)).decode()}
+    headers: {{Content-Type: [text/event-stream], Content-Encoding: [gzip]}}
+    status: {{code: 200, message: OK}}
+version: 1
+"""
+    GO_VCR = f"""---
+version: 2
+interactions:
+- id: 0
+  request:
+    body: '{ASKED}'
+    headers: {{Authorization: [Bearer {KEY.decode()}]}}
+    url: https://api.example.com/v1/chat/completions
+    method: POST
+  response:
+    body: "data: {{\\"choices\\":[]}}\\n\\ndata: [DONE]\\n\\n"
+    headers: {{Content-Type: [text/event-stream]}}
+    status: 200 OK
+    code: 200
+"""
+
+    def converted(self, cassette):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+            file.write(cassette)
+            file.flush()
+            result = subprocess.run([sys.executable, self.CONVERTER, file.name], capture_output=True, timeout=TIMEOUT)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return result.stdout
+
+    def test_a_converted_cassette_has_each_byte_and_no_key(self):
+        request = {"method": "POST", "uri": "http://x/v1/chat/completions", "body": self.ASKED}
+        headers = {"Content-Type": "text/event-stream"}
+        answers = [{"status": {"code": 200}, "headers": headers, "body": {"string": self.STREAM.decode()}},
+                   {"status_code": 200, "headers": headers, "content": self.STREAM.decode()},
+                   {"code": 200, "headers": headers, "body": {"base64_string": base64.b64encode(self.STREAM).decode()}}]
+        cassettes = [json.dumps({"interactions": [{"request": request, "response": one}]}) for one in answers]
+        if importlib.util.find_spec("yaml"):
+            cassettes += [self.VCRPY, self.GO_VCR]
+        for cassette in cassettes:
+            with self.subTest(cassette[:30]):
+                [stub] = imported_bytes(self.converted(cassette))["stubs"]
+                self.assertEqual(stub["when"], {"user_says": {"equals": "Hi"}, "model_is": "m"})
+                self.assertEqual(body_of(stub["reply"]), self.STREAM)
+
+    def test_an_answer_without_a_body_is_missing(self):
+        interaction = {"request": {"method": "POST", "url": "http://x/v1/chat/completions"}, "response": {"code": 200}}
+        result = run_import("-", self.converted(json.dumps({"interactions": [interaction]})))
+        self.assertIn(b"the bodies of the answers are not in the file for entry 1", result.stderr)
+
+
+class LinesOfJson(unittest.TestCase):
+    def test_chunks_as_lines_are_a_stream(self):
+        chunks = ['{"id": "a", "choices": [{"delta": {"content": "é"}}]}', '{"choices":[],"usage":{}}',
+                  '{"error": {"message": "overloaded"}}']
+        for end, separator in [("", "\n"), ("\n", "\r\n"), ("\n\n", "\n\n")]:
+            script = imported_bytes((separator.join(chunks) + end).encode())
+            self.assertEqual(body_of(reply_of(script)), "".join(f"data: {one}\n\n" for one in chunks).encode() + DONE)
+            self.assertIn("the chunks of a stream as lines of JSON", script["comment"])
+        one = b'{"object":"chat.completion.chunk","choices":[]}'
+        self.assertEqual(body_of(reply_of(imported_bytes(one + b"\n"))), b"data: " + one + b"\n\n" + DONE)
+
+    def test_a_line_that_is_no_chunk_is_named(self):
+        chunk = b'{"choices": []}'
+        for lines, number in [([chunk, b'{"choices": ['], 2), ([chunk, b"", b"[1]"], 3), ([b'{"run": "a"}', chunk], 1),
+                              ([b'{"object": "chat.completion", "choices": []}'] * 2, 1)]:
+            result = run_import("-", b"\n".join(lines))
+            self.assertEqual((result.returncode, result.stdout), (2, b""))
+            self.assertIn(f"line {number} is not a chunk of a stream", result.stderr.decode())
+
+
 class WhatIsRefused(unittest.TestCase):
+    def test_the_file_of_another_tool_is_named(self):
+        for file, said in [
+                ({"fixtures": [{"match": {"userMessage": "x"}, "response": {}}]}, "an aimock fixture file"),
+                ({"mappings": []}, "a WireMock mapping"), ({"openapi": "3.1.0", "paths": {}}, "an OpenAPI document"),
+                ({"info": {"name": "a", "schema": "https://schema.getpostman.com/x"}, "item": []}, "a Postman collection"),
+                ([{"object": "chat.completion.chunk", "choices": []}], "this is a list of chunks; write one chunk per line")]:
+            for data in json.dumps(file).encode(), json.dumps(file, indent=2).encode():
+                result = run_import("-", data)
+                self.assertEqual((result.returncode, result.stdout), (2, b""), file)
+                self.assertIn(said, result.stderr.decode())
+        for cassette in b"interactions:\n- request:\n", b"---\nversion: 2\ninteractions:\n":
+            self.assertIn(b"cassette_to_har.py", run_import("-", cassette).stderr)
+
+    def test_a_file_larger_than_scripts_may_be(self):
+        result = run_import("/dev/zero")
+        self.assertEqual((result.returncode, result.stdout), (2, b""))
+        self.assertIn(b"/dev/zero is larger than 64 MiB", result.stderr)
+        if not os.environ.get("MOCK_GATEWAY_TEST_ALL"):
+            return
+        grows = har_entry({"text": base64.b64encode(b"\1" * 12_000_000).decode(), "encoding": "base64"})
+        self.assertIn(b"its script would be larger than 64 MiB", run_import("-", har(grows)).stderr)
+
     def test_the_message_explains_the_error(self):
         def har_of(count):
             return har(*(har_entry(method="GET", url=f"http://x/{number}") for number in range(1, count + 1)))
