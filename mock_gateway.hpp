@@ -729,8 +729,9 @@ TextMatcher starts_with(std::string start);
 /// The text ends with this.
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
-/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
+/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, do not match, and reports
+/// say so; verify() has a problem if a condition holds, or never() is met, only because of that. Throws GatewayError
+/// for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();
@@ -2583,6 +2584,8 @@ struct Problem {
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     out_of_order,
+    /// Conditions held, or a stub was not called, only because a text was too long to be searched by a pattern.
+    not_searched,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.
@@ -6767,6 +6770,14 @@ class FunctionResults {
   std::vector<std::pair<const MatcherNode*, bool>> results_;
 };
 
+/// What a thread does with a text that is too long to be searched by a pattern: counts it, and takes it for a match or
+/// not, by default not.
+struct SkippedSearches {
+  std::size_t count = 0;
+  bool match = false;
+};
+SkippedSearches& skipped_searches();
+
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
@@ -6820,6 +6831,13 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+/// Returns the matchers whose result depends on a text that was too long to be searched by a pattern. `held`: whether
+/// all of them held. Does not run the test's functions.
+std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held);
+/// Returns "its text was too long to be searched by a pattern of the stub at …: …", with a line for each matcher.
+std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided);
 
 // Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
 // data. Lambdas in std::function would make every including file slower to compile.
@@ -7055,6 +7073,8 @@ class Script {
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
     FunctionResults function_results;
+    /// The stubs whose conditions failed, or held for `stub`, while a text was too long to be searched by a pattern.
+    Stubs not_searched;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
@@ -8079,14 +8099,19 @@ class Delivery {
   /// Sets a callback for each fault, by its index, to run before the client can notice the fault.
   void on_fault(std::function<void(std::size_t)> callback) { on_fault_ = std::move(callback); }
 
-  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
-  void whole(std::string_view head, std::string_view body, std::size_t token_count);
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be. `ends_with_body`: the client
+  /// knows that the answer is complete when it has the body.
+  void whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body = false);
+  /// Notes that the connection closes after the answer, even without a fault.
+  void closes_at_end() { closes_at_end_ = true; }
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> advance();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the answer was complete at the place of the fault, so that the fault could do nothing.
+  bool came_too_late(std::size_t fault) const;
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
   /// Returns the wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
@@ -8242,6 +8267,8 @@ class Delivery {
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
+  /// Whether the effect can no longer change what the client gets.
+  bool is_too_late(Effect::Kind effect) const;
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
   /// Ends the connection once the client's kernel has received everything.
@@ -8289,6 +8316,7 @@ class Delivery {
   std::function<void(std::size_t)> on_fault_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
+  std::vector<std::size_t> too_late_;       // faults that could do nothing
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
   WriteQueue writes_;               // flushed writes are passed to the connection before the next step
@@ -8302,6 +8330,8 @@ class Delivery {
   std::string_view head_;
   std::string_view body_;
   std::size_t token_count_ = 0;
+  bool ends_with_body_ = false;
+  bool closes_at_end_ = false;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
@@ -8861,6 +8891,8 @@ class BodyReader {
 
   /// Continues reading. Empty: call again when the connection is ready.
   std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
+  /// Returns what of the body has arrived: "12 of 17 bytes of the body".
+  std::string arrived() const;
 
  private:
   using Arrival = Connection::Arrival;
@@ -8893,7 +8925,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// Returns the request. Empty if the connection ended before it was complete.
+  /// Returns the request. Empty if the gateway stops.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -8902,8 +8934,9 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408.
-  bool has_arrived(Arrival arrival, const char* what);
+  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408, a request that
+  /// the client broke off with 400: `came` is what had arrived.
+  bool has_arrived(Arrival arrival, const char* what, const std::string& came);
   void complete();
 
   Connection& connection_;
@@ -8915,7 +8948,7 @@ class RequestReader {
   bool timed_out_ = false;
 };
 
-/// Reads the next request, blocking the calling thread. Empty if the connection ended before it was complete.
+/// Reads the next request, blocking the calling thread. Empty if the gateway stops.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
@@ -9677,6 +9710,8 @@ std::string brief(const ExchangeRecord& record);
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
+/// Whether the client closed the connection before the request was complete, as it may if its user cancels the call.
+bool is_broken_off(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.
@@ -9690,6 +9725,7 @@ class RecordedCall {
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
+  /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
@@ -20571,6 +20607,25 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
 
 }  // namespace explanation
 
+MOCK_GATEWAY_INLINE std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held) {
+  struct Assumption {
+    Assumption() { skipped_searches().match = true; }
+    ~Assumption() { skipped_searches().match = false; }
+  };
+  std::vector<NearMiss::Condition> unread;
+  std::vector<Matcher> changed;
+  bool holds = true;
+  for (const Matcher& matcher : matchers) {
+    const std::optional<bool> before = explain(matcher, call, function_results, 0, unread);
+    const Assumption all_match;
+    const std::optional<bool> after = explain(matcher, call, function_results, 0, unread);
+    holds = holds && after.value_or(true);
+    if (before != after) changed.push_back(matcher);
+  }
+  return holds == held ? std::vector<Matcher>() : changed;
+}
+
 MOCK_GATEWAY_INLINE std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
   std::vector<RequestScope> scopes;
   for (const Matcher& matcher : matchers) {
@@ -21272,6 +21327,8 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose_owed(std::uint6
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
+  const SkippedSearches& searches = skipped_searches();
+  std::size_t skipped = searches.count;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
@@ -21281,8 +21338,10 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
       continue;
     }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
-    if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
+    const bool is_match = (!first_is_simple || entry.first->test(call)) &&
+                          matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose);
+    if (std::exchange(skipped, searches.count) != searches.count) choice.not_searched.push_back(mounted.stubs[i]);
+    if (!is_match) continue;
     // A stub with then_nothing_more() refuses requests after its sequence, so later stubs do not get them.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
@@ -21496,7 +21555,11 @@ MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, s
 }
 
 MOCK_GATEWAY_INLINE bool has_pattern(const TextMatcherNode& node, std::string_view text) {
-  return text.size() <= searched_bytes && search(*node.pattern, text).value_or(false);
+  std::optional<bool> found;
+  if (text.size() <= searched_bytes) found = search(*node.pattern, text);
+  if (found) return *found;
+  ++skipped_searches().count;
+  return skipped_searches().match;
 }
 
 MOCK_GATEWAY_INLINE std::string explain_pattern(const TextMatcherNode& node, std::string_view text) {
@@ -21504,6 +21567,20 @@ MOCK_GATEWAY_INLINE std::string explain_pattern(const TextMatcherNode& node, std
 }
 
 }  // namespace matchers
+
+MOCK_GATEWAY_INLINE SkippedSearches& skipped_searches() {
+  thread_local SkippedSearches own;
+  return own;
+}
+
+MOCK_GATEWAY_INLINE std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided) {
+  std::string lines = text + " was too long to be searched by a pattern of " + owner + ": more than " +
+                      excerpts::grouped(matchers::searched_bytes) + " bytes, or " +
+                      excerpts::grouped(schema::work_limit) + " steps";
+  for (const Matcher& matcher : undecided) lines += "\n  ? " + matcher.to_string();
+  return lines;
+}
+
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
@@ -21763,7 +21840,8 @@ MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   return static_cast<std::size_t>(length);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
+MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body) {
+  ends_with_body_ = ends_with_body;
   head_ = head;
   body_ = body;
   token_count_ = token_count;
@@ -22221,10 +22299,23 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
       break;
     default: break;
   }
+  if (is_too_late(effect.kind())) return too_late_.push_back(fault);
   mark_reached(fault);
   writes_.flush();
   if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::is_too_late(Effect::Kind effect) const {
+  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // A sweep strikes each place with each effect, and judges the client itself.
+  if (!is_complete || plan_.swept) return false;
+  const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
+  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::came_too_late(std::size_t fault) const {
+  return std::find(too_late_.begin(), too_late_.end(), fault) != too_late_.end();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
@@ -24199,6 +24290,15 @@ MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
   return failure(400, "malformed_request", "malformed HTTP request: " + what);
 }
 
+/// Returns the error for a client that closed or reset the connection before its request was complete. A right client
+/// does so when its user cancels the call, but not after complete JSON.
+MOCK_GATEWAY_INLINE Failure broken_off(const std::string& body, Connection::Arrival arrival, const std::string& came) {
+  const bool is_whole = text::trim(body).substr(0, 1) == "{" && Json::accept(body);
+  return failure(400, is_whole ? "malformed_request" : "incomplete_request",
+                 std::string("the client ") + (arrival == Connection::Arrival::peer_closed ? "closed" : "reset") +
+                     " the connection after " + came + (is_whole ? ", which is complete JSON" : ""));
+}
+
 MOCK_GATEWAY_INLINE Failure body_too_large(std::size_t max_body) {
   return failure(413, "body_too_large", "the body has more than " + std::to_string(max_body) + " bytes");
 }
@@ -24399,13 +24499,20 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
     incoming_.body_too_large = request_reader::body_too_large(max_body);
   incoming_.is_body_unread = has_body && (incoming_.refused || incoming_.body_too_large);
   if (!has_body || incoming_.is_body_unread) return Arrival::arrived;
-  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
-  connection_.begin_body();
   next_ = framing.chunked ? Next::chunk_size : Next::body;
   left_ = framing.length;
+  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
+  connection_.begin_body();
   max_framed_body_ =
       max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
   return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::string BodyReader::arrived() const {
+  const std::string& body = incoming_.request.body;
+  if (next_ != Next::body)
+    return text::counted(incoming_.raw_body.size(), "byte") + " of the chunked body, before its last chunk";
+  return std::to_string(body.size()) + " of " + text::counted(body.size() + left_, "byte") + " of the body";
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
@@ -24483,6 +24590,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_li
   request_reader::make_room(request_reader::max_chunk_line, max_framed_body_, raw);
   const std::size_t room = max_framed_body_ - raw.size();
   const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
+  if (arrival && arrival != Arrival::arrived && arrival != Arrival::too_large) raw.append(connection_.unread());
   if (arrival != Arrival::too_large) return arrival;
   if (room < request_reader::max_chunk_line)
     incoming_.body_too_large = request_reader::framing_too_large(max_framed_body_);
@@ -24543,7 +24651,7 @@ MOCK_GATEWAY_INLINE bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head")) {
+  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
     incoming_.reset();
     return false;
   }
@@ -24569,19 +24677,22 @@ MOCK_GATEWAY_INLINE void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body")) {
+  } else if (!has_arrived(arrival, "body", body_->arrived())) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what) {
+MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+  if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
     incoming_->malformed =
         failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-  return timed_out_ || arrival == Arrival::arrived;
+  else if (!connection_.stop_line()->is_stopped())
+    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+  return bool(incoming_->malformed);
 }
 
 MOCK_GATEWAY_INLINE void RequestReader::complete() {
@@ -25955,6 +26066,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
     case Problem::Kind::answer_failed: line = "an answer could not be generated"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
+    case Problem::Kind::not_searched: line = "a text was not searched"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
     case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
@@ -25986,6 +26098,10 @@ MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
   std::string reason = excerpts::plain(record.refusal, most);
   if (!reason.empty() && reason.back() == '.') reason.pop_back();
   return reason;
+}
+
+MOCK_GATEWAY_INLINE bool is_broken_off(const ExchangeRecord& record) {
+  return record.decision == Decision::Kind::malformed && record.advice.code == "incomplete_request";
 }
 
 MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
@@ -26020,8 +26136,14 @@ MOCK_GATEWAY_INLINE bool RecordedCall::meets(const std::vector<Matcher>& conditi
   if (!is_chat()) return false;
   const ChatCall asked = call();
   FunctionResults results;
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+  const std::size_t skipped = skipped_searches().count;
+  const bool met = std::all_of(conditions.begin(), conditions.end(),
+                               [&](const Matcher& condition) { return decide(condition, asked, results); });
+  if (skipped_searches().count == skipped) return met;
+  const std::vector<Matcher> open = undecided(conditions, asked, results, met);
+  if (!open.empty())
+    throw GatewayError(skipped_lines("the text of exchange " + std::to_string(record_->id), "this search", open));
+  return met;
 }
 
 MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
@@ -27003,7 +27125,8 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const Re
   for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
     if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid ||
+        found.kind == Problem::Kind::not_searched)
       unmet.insert(found.stub.id);
   std::vector<VerifiedStub> verified;
   for (const auto& stub : stubs) {
@@ -27422,6 +27545,7 @@ MOCK_GATEWAY_INLINE bool is_problem_of_guard(const ExchangeRecord& record, const
 
 /// Returns "was answered with 500 internal_error as scripted"; empty if a problem, a finding or chaos_line() tells it.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
+  if (is_broken_off(record)) return "broke off: " + record.refusal;
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // a stub with never(), whose call is a problem
   const std::string& code = record.advice.code;
@@ -28677,7 +28801,7 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
     findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
-  if (const std::string reason = refusal(record); !reason.empty()) {
+  if (const std::string reason = refusal(record); !reason.empty() && !is_broken_off(record)) {
     const char* const advice =
         has_no_default_reply(record) ? ". The gateway cannot generate a default reply for it. Script a reply."
         : record.status == 404
@@ -28825,18 +28949,21 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::requests_in(journal, scope);
+  std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
+  const std::size_t judged = all.size();
+  const auto is_part = [](const Seen& seen) { return is_broken_off(*seen.record); };
+  all.erase(std::remove_if(all.begin(), all.end(), is_part), all.end());  // parts of requests may be equal
   review_retries(all, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), judged, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 
@@ -29065,6 +29192,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
     case Problem::Kind::place_not_reached: return "place not reached";
     case Problem::Kind::guard_expired: return "guard expired";
     case Problem::Kind::out_of_order: return "out of order";
+    case Problem::Kind::not_searched: return "not searched";
   }
   return "unknown";
 }
@@ -29370,12 +29498,37 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
+/// whether the conditions held.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
+                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
+  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
+}
+
+/// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
+/// because of that.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
+  for (const std::shared_ptr<StubState>& stub : choice.not_searched) {
+    const bool held = stub == choice.stub;
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
+    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+  }
+}
+
 /// Records the should() conditions that the request violates. Runs the test's functions.
 MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
-    if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
+    const std::size_t skipped = skipped_searches().count;
+    if (!decide(matcher, call, choice.function_results))
+      explain(matcher, call, choice.function_results, 0, broken);
+    else if (skipped_searches().count != skipped)
+      report_skipped(served, choice, call, choice.stub, {matcher}, true);
   }
   if (broken.empty()) return;
   std::string text =
@@ -29422,6 +29575,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
     return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
                                   in_progress.stub->title() + " threw: " + *thrown);
   }
+  if (choice) report_skipped(served, *choice, call);
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
   const auto thrown_by_validator =
@@ -30712,10 +30866,15 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
     report(journal, record, Problem::Kind::place_not_reached,
            what + ended() + ", " + std::to_string(record.bytes) + " bytes");
   };
+  const auto too_late = [&](const Effect& effect) {
+    return std::string(": the fault could not happen: every byte had been sent, and ") +
+           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           "; place it before the last byte";
+  };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)
-    if (!delivery.reached(i))
+    if (const auto& [trigger, effect] = reply.faults[i]; !delivery.reached(i))
       report(journal, record, Problem::Kind::fault_not_reached,
-             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+             effect.to_string() + " " + trigger.to_string() + (delivery.came_too_late(i) ? too_late(effect) : ended()));
   for (std::size_t i = 0; i < reply.holds.size(); ++i)
     if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
   for (const ExtraChunk& extra : reply.extra_chunks) {
@@ -30935,8 +31094,12 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
+    const std::optional<std::string> announced = answer.headers.find("Content-Length");
+    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                            (!announced || announced == std::to_string(answer.body.size())));
+    if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
-                          answer.delivery.token_count);
+                          answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
@@ -38617,264 +38780,264 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    608    model/range.hpp
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
-//    843    model/reply.hpp
-//   1167    model/received_request.hpp
-//   1251    model/failure.hpp
-//   1353    core/wait.hpp
-//   1385    core/clock.hpp
-//   1492    model/fault.hpp
-//   1657    model/hold.hpp
-//   1701    model/pace.hpp
-//   1851    model/sse_dialect.hpp
-//   1968    model/writes.hpp
-//   1999    model/http_reply.hpp
-//   2076    model/connection_fault.hpp
-//   2167    evidence/journal.hpp
-//   2452    model/sent_answer.hpp
-//   2518    script/near_miss.hpp
-//   2562    evidence/verification.hpp
-//   2684    model/finding.hpp
-//   2726    evidence/review.hpp
-//   2847    model/operation.hpp
-//   2878    keys/api_key.hpp
-//   3000    keys/keys.hpp
-//   3056    model/profile.hpp
-//   3085    model/tokenizer.hpp
-//   3097    gateway/options.hpp
-//   3238    model/acceptance.hpp
-//   3407    request/chat_request.hpp
-//   3526    script/scope.hpp
-//   3580    script/failure_scope.hpp
-//   3627    script/chaos.hpp
-//   3721    gateway/sweep.hpp
-//   3858    gateway/catalogue.hpp
-//   4018    gateway/mishaps.hpp
-//   4117    document/scenario_files.hpp
-//   4149    core/error.hpp
-//   4164    document/script_document.hpp
-//   4303    evidence/evidence_json.hpp
-//   4327    core/printed.hpp
-//   4356    core/reporter.hpp
-//   4435  Implementation
-//   4496    core/random.hpp
-//   4526    core/text.hpp
-//   4629    core/json_reader.hpp
-//   4683    core/pattern.hpp
-//   4774    core/json_pointer.hpp
-//   4822    core/calendar.hpp
-//   4841    core/access.hpp
-//   4913    core/timeline.hpp
-//   5093    core/rows.hpp
-//   5119    core/change_count.hpp
-//   5163    core/process.hpp
-//   5190    core/warning.hpp
-//   5205    core/heap_optional.hpp
-//   5232    core/handoff.hpp
-//   5269    model/profile_traits.hpp
-//   5369    model/checks.hpp
-//   5385    model/reply_data.hpp
-//   5452    model/request_error.hpp
-//   5465    model/fault_rows.hpp
-//   5581    model/failure_rows.hpp
-//   5621    model/dialect_rows.hpp
-//   5658    model/finding_kinds.hpp
-//   5735    model/reply_checks.hpp
-//   5784    request/embedding_request.hpp
-//   5808    request/chat_parser.hpp
-//   5825    request/chat_fields.hpp
-//   5873    request/chat_reader.hpp
-//   5968    keys/secrets.hpp
-//   6011    keys/key_store.hpp
-//   6218    answer/bodies.hpp
-//   6246    answer/events.hpp
-//   6304    answer/tokens.hpp
-//   6374    answer/completion.hpp
-//   6463    answer/completion_json.hpp
-//   6499    answer/completion_events.hpp
-//   6560    answer/words.hpp
-//   6575    answer/default_reply.hpp
-//   6590    answer/schema_checker.hpp
-//   6693    answer/embeddings.hpp
-//   6709    answer/occurrences.hpp
-//   6744    script/matcher_node.hpp
-//   6849    script/owed_replies.hpp
-//   6909    script/script.hpp
-//   7168    script/chaos_plan.hpp
-//   7210    script/chaos_rules.hpp
-//   7284    script/connection_faults.hpp
-//   7338    script/forced_failures.hpp
-//   7377    script/field_matchers.hpp
-//   7451    script/hiding.hpp
-//   7490    script/excerpts.hpp
-//   7514    script/json_comparison.hpp
-//   7540    delivery/answer_log.hpp
-//   7649    delivery/gzip.hpp
-//   7674    delivery/framing.hpp
-//   7723    delivery/outlet.hpp
-//   7771    delivery/pace_schedule.hpp
-//   7813    delivery/progress.hpp
-//   7875    delivery/waits.hpp
-//   7951    delivery/write_queue.hpp
-//   8046    delivery/delivery.hpp
-//   8325    http/exchange_observer.hpp
-//   8359    http/sockets.hpp
-//   8479    http/wakes.hpp
-//   8548    http/connection.hpp
-//   8817    http/request_reader.hpp
-//   8941    http/server.hpp
-//   9001    http/response.hpp
-//   9016    http/turned_away.hpp
-//   9064    http/workers.hpp
-//   9120    http/acceptor.hpp
-//   9163    http/poller.hpp
-//   9216    http/reactor.hpp
-//   9322    evidence/kept_problems.hpp
-//   9385    evidence/record.hpp
-//   9640    evidence/diagnosis.hpp
-//   9702    evidence/gateway_problems.hpp
-//   9800    evidence/review_parts.hpp
-//   9861    serve/asked_requests.hpp
-//   9938    serve/operations.hpp
-//  10005    serve/served_models.hpp
-//  10045    serve/gateway_state.hpp
-//  10104    serve/served_request.hpp
-//  10294    serve/runner.hpp
-//  10350    serve/connection_loop.hpp
-//  10393    serve/tester_code.hpp
-//  10457    gateway/catalogue_entries.hpp
-//  10720    gateway/option_values.hpp
-//  10780    gateway/sweep_run.hpp
-//  10803    document/script_reader.hpp
-//  11013    document/script_sections.hpp
-//  11195    document/script_values.hpp
-//  11361    core/calendar.cpp
-//  11442    core/clock.cpp
-//  11847    core/gate.cpp
-//  12069    core/json_reader.cpp
-//  12408    core/pattern.cpp
-//  12821    core/random.cpp
-//  12876    core/reporter.cpp
-//  12974    core/text.cpp
-//  13318    model/acceptance.cpp
-//  13377    model/checks.cpp
-//  13414    model/connection_fault.cpp
-//  13516    model/failure.cpp
-//  13662    model/fault.cpp
-//  13896    model/finding.cpp
-//  13930    model/http_reply.cpp
-//  13996    model/pace.cpp
-//  14194    model/profile.cpp
-//  14372    model/range.cpp
-//  14402    model/received_request.cpp
-//  14470    model/reply.cpp
-//  14868    model/reply_checks.cpp
-//  15061    model/reply_template.cpp
-//  15221    model/sent_answer.cpp
-//  15249    model/sse_dialect.cpp
-//  15394    request/chat_fields.cpp
-//  15536    request/chat_messages.cpp
-//  15745    request/chat_reader.cpp
-//  16150    request/chat_request.cpp
-//  16234    request/embedding_request.cpp
-//  16322    keys/api_key.cpp
-//  16372    keys/key_store.cpp
-//  16884    keys/keys.cpp
-//  16948    keys/secrets.cpp
-//  17153    answer/bodies.cpp
-//  17226    answer/completion.cpp
-//  17452    answer/completion_events.cpp
-//  17648    answer/completion_json.cpp
-//  17865    answer/default_reply.cpp
-//  18042    answer/embeddings.cpp
-//  18159    answer/schema_checker.cpp
-//  18622    answer/schema_instance.cpp
-//  18995    answer/tokens.cpp
-//  19216    answer/words.cpp
-//  19277    script/chaos.cpp
-//  19417    script/chaos_rules.cpp
-//  19529    script/connection_faults.cpp
-//  19638    script/excerpts.cpp
-//  19700    script/field_matchers.cpp
-//  20078    script/forced_failures.cpp
-//  20167    script/hiding.cpp
-//  20282    script/json_comparison.cpp
-//  20368    script/matcher.cpp
-//  20611    script/matchers.cpp
-//  20962    script/scope.cpp
-//  21020    script/script.cpp
-//  21429    script/text_matchers.cpp
-//  21550    delivery/answer_log.cpp
-//  21720    delivery/delivery.cpp
-//  22185    delivery/faults_and_waits.cpp
-//  22476    delivery/framing.cpp
-//  22593    delivery/gzip.cpp
-//  22660    delivery/pace_schedule.cpp
-//  22729    delivery/progress.cpp
-//  22810    delivery/write_queue.cpp
-//  22951    http/acceptor.cpp
-//  23059    http/compatibility.cpp
-//  23168    http/connection.cpp
-//  23751    http/poller.cpp
-//  23919    http/reactor.cpp
-//  24182    http/request_reader.cpp
-//  24633    http/response.cpp
-//  24714    http/server.cpp
-//  25121    http/sockets.cpp
-//  25623    http/turned_away.cpp
-//  25707    http/workers.cpp
-//  25820    evidence/diagnosis.cpp
-//  26039    evidence/evidence_json.cpp
-//  26407    evidence/exchange.cpp
-//  26693    evidence/gateway_problems.cpp
-//  27140    evidence/journal.cpp
-//  27295    evidence/kept_problems.cpp
-//  27405    evidence/notes.cpp
-//  27506    evidence/record.cpp
-//  27968    evidence/redaction.cpp
-//  28108    evidence/redirects.cpp
-//  28211    evidence/retries.cpp
-//  28583    evidence/review.cpp
-//  28954    evidence/told_in_body.cpp
-//  29051    evidence/verification.cpp
-//  29168    serve/answer_headers.cpp
-//  29245    serve/asked_requests.cpp
-//  29312    serve/chat_judge.cpp
-//  29638    serve/connection_loop.cpp
-//  29799    serve/gateway_state.cpp
-//  29835    serve/judge.cpp
-//  30081    serve/limits.cpp
-//  30178    serve/operations.cpp
-//  30402    serve/reply_answer.cpp
-//  30543    serve/request_checks.cpp
-//  30617    serve/runner.cpp
-//  30998    serve/served_models.cpp
-//  31076    serve/served_request.cpp
-//  31144    gateway/catalogue.cpp
-//  31557    gateway/catalogue_chunks.cpp
-//  31844    gateway/catalogue_delivery.cpp
-//  31998    gateway/catalogue_entries.cpp
-//  32227    gateway/catalogue_failures.cpp
-//  32505    gateway/catalogue_framing.cpp
-//  32689    gateway/catalogue_tool_calls.cpp
-//  32884    gateway/chat_script.cpp
-//  33033    gateway/gateway.cpp
-//  33330    gateway/mishaps.cpp
-//  33669    gateway/options.cpp
-//  33822    gateway/sweep.cpp
-//  34223    document/scenario_files.cpp
-//  34361    document/script_document.cpp
-//  34751    document/script_faults.cpp
-//  35043    document/script_files.cpp
-//  35186    document/script_gateway.cpp
-//  35490    document/script_matchers.cpp
-//  35782    document/script_objects.cpp
-//  35942    document/script_reader.cpp
-//  36390    document/script_references.cpp
-//  36718    document/script_replies.cpp
-//  37104    document/script_schema.cpp
-//  37231    document/script_sections.cpp
-//  37773    document/script_values.cpp
-//  38161  Adapters
-//  38178    adapters/catch2.hpp
-//  38332    adapters/doctest.hpp
-//  38492    adapters/gtest.hpp
+//    844    model/reply.hpp
+//   1168    model/received_request.hpp
+//   1252    model/failure.hpp
+//   1354    core/wait.hpp
+//   1386    core/clock.hpp
+//   1493    model/fault.hpp
+//   1658    model/hold.hpp
+//   1702    model/pace.hpp
+//   1852    model/sse_dialect.hpp
+//   1969    model/writes.hpp
+//   2000    model/http_reply.hpp
+//   2077    model/connection_fault.hpp
+//   2168    evidence/journal.hpp
+//   2453    model/sent_answer.hpp
+//   2519    script/near_miss.hpp
+//   2563    evidence/verification.hpp
+//   2687    model/finding.hpp
+//   2729    evidence/review.hpp
+//   2850    model/operation.hpp
+//   2881    keys/api_key.hpp
+//   3003    keys/keys.hpp
+//   3059    model/profile.hpp
+//   3088    model/tokenizer.hpp
+//   3100    gateway/options.hpp
+//   3241    model/acceptance.hpp
+//   3410    request/chat_request.hpp
+//   3529    script/scope.hpp
+//   3583    script/failure_scope.hpp
+//   3630    script/chaos.hpp
+//   3724    gateway/sweep.hpp
+//   3861    gateway/catalogue.hpp
+//   4021    gateway/mishaps.hpp
+//   4120    document/scenario_files.hpp
+//   4152    core/error.hpp
+//   4167    document/script_document.hpp
+//   4306    evidence/evidence_json.hpp
+//   4330    core/printed.hpp
+//   4359    core/reporter.hpp
+//   4438  Implementation
+//   4499    core/random.hpp
+//   4529    core/text.hpp
+//   4632    core/json_reader.hpp
+//   4686    core/pattern.hpp
+//   4777    core/json_pointer.hpp
+//   4825    core/calendar.hpp
+//   4844    core/access.hpp
+//   4916    core/timeline.hpp
+//   5096    core/rows.hpp
+//   5122    core/change_count.hpp
+//   5166    core/process.hpp
+//   5193    core/warning.hpp
+//   5208    core/heap_optional.hpp
+//   5235    core/handoff.hpp
+//   5272    model/profile_traits.hpp
+//   5372    model/checks.hpp
+//   5388    model/reply_data.hpp
+//   5455    model/request_error.hpp
+//   5468    model/fault_rows.hpp
+//   5584    model/failure_rows.hpp
+//   5624    model/dialect_rows.hpp
+//   5661    model/finding_kinds.hpp
+//   5738    model/reply_checks.hpp
+//   5787    request/embedding_request.hpp
+//   5811    request/chat_parser.hpp
+//   5828    request/chat_fields.hpp
+//   5876    request/chat_reader.hpp
+//   5971    keys/secrets.hpp
+//   6014    keys/key_store.hpp
+//   6221    answer/bodies.hpp
+//   6249    answer/events.hpp
+//   6307    answer/tokens.hpp
+//   6377    answer/completion.hpp
+//   6466    answer/completion_json.hpp
+//   6502    answer/completion_events.hpp
+//   6563    answer/words.hpp
+//   6578    answer/default_reply.hpp
+//   6593    answer/schema_checker.hpp
+//   6696    answer/embeddings.hpp
+//   6712    answer/occurrences.hpp
+//   6747    script/matcher_node.hpp
+//   6867    script/owed_replies.hpp
+//   6927    script/script.hpp
+//   7188    script/chaos_plan.hpp
+//   7230    script/chaos_rules.hpp
+//   7304    script/connection_faults.hpp
+//   7358    script/forced_failures.hpp
+//   7397    script/field_matchers.hpp
+//   7471    script/hiding.hpp
+//   7510    script/excerpts.hpp
+//   7534    script/json_comparison.hpp
+//   7560    delivery/answer_log.hpp
+//   7669    delivery/gzip.hpp
+//   7694    delivery/framing.hpp
+//   7743    delivery/outlet.hpp
+//   7791    delivery/pace_schedule.hpp
+//   7833    delivery/progress.hpp
+//   7895    delivery/waits.hpp
+//   7971    delivery/write_queue.hpp
+//   8066    delivery/delivery.hpp
+//   8355    http/exchange_observer.hpp
+//   8389    http/sockets.hpp
+//   8509    http/wakes.hpp
+//   8578    http/connection.hpp
+//   8847    http/request_reader.hpp
+//   8974    http/server.hpp
+//   9034    http/response.hpp
+//   9049    http/turned_away.hpp
+//   9097    http/workers.hpp
+//   9153    http/acceptor.hpp
+//   9196    http/poller.hpp
+//   9249    http/reactor.hpp
+//   9355    evidence/kept_problems.hpp
+//   9418    evidence/record.hpp
+//   9673    evidence/diagnosis.hpp
+//   9738    evidence/gateway_problems.hpp
+//   9836    evidence/review_parts.hpp
+//   9897    serve/asked_requests.hpp
+//   9974    serve/operations.hpp
+//  10041    serve/served_models.hpp
+//  10081    serve/gateway_state.hpp
+//  10140    serve/served_request.hpp
+//  10330    serve/runner.hpp
+//  10386    serve/connection_loop.hpp
+//  10429    serve/tester_code.hpp
+//  10493    gateway/catalogue_entries.hpp
+//  10756    gateway/option_values.hpp
+//  10816    gateway/sweep_run.hpp
+//  10839    document/script_reader.hpp
+//  11049    document/script_sections.hpp
+//  11231    document/script_values.hpp
+//  11397    core/calendar.cpp
+//  11478    core/clock.cpp
+//  11883    core/gate.cpp
+//  12105    core/json_reader.cpp
+//  12444    core/pattern.cpp
+//  12857    core/random.cpp
+//  12912    core/reporter.cpp
+//  13010    core/text.cpp
+//  13354    model/acceptance.cpp
+//  13413    model/checks.cpp
+//  13450    model/connection_fault.cpp
+//  13552    model/failure.cpp
+//  13698    model/fault.cpp
+//  13932    model/finding.cpp
+//  13966    model/http_reply.cpp
+//  14032    model/pace.cpp
+//  14230    model/profile.cpp
+//  14408    model/range.cpp
+//  14438    model/received_request.cpp
+//  14506    model/reply.cpp
+//  14904    model/reply_checks.cpp
+//  15097    model/reply_template.cpp
+//  15257    model/sent_answer.cpp
+//  15285    model/sse_dialect.cpp
+//  15430    request/chat_fields.cpp
+//  15572    request/chat_messages.cpp
+//  15781    request/chat_reader.cpp
+//  16186    request/chat_request.cpp
+//  16270    request/embedding_request.cpp
+//  16358    keys/api_key.cpp
+//  16408    keys/key_store.cpp
+//  16920    keys/keys.cpp
+//  16984    keys/secrets.cpp
+//  17189    answer/bodies.cpp
+//  17262    answer/completion.cpp
+//  17488    answer/completion_events.cpp
+//  17684    answer/completion_json.cpp
+//  17901    answer/default_reply.cpp
+//  18078    answer/embeddings.cpp
+//  18195    answer/schema_checker.cpp
+//  18658    answer/schema_instance.cpp
+//  19031    answer/tokens.cpp
+//  19252    answer/words.cpp
+//  19313    script/chaos.cpp
+//  19453    script/chaos_rules.cpp
+//  19565    script/connection_faults.cpp
+//  19674    script/excerpts.cpp
+//  19736    script/field_matchers.cpp
+//  20114    script/forced_failures.cpp
+//  20203    script/hiding.cpp
+//  20318    script/json_comparison.cpp
+//  20404    script/matcher.cpp
+//  20666    script/matchers.cpp
+//  21017    script/scope.cpp
+//  21075    script/script.cpp
+//  21488    script/text_matchers.cpp
+//  21627    delivery/answer_log.cpp
+//  21797    delivery/delivery.cpp
+//  22263    delivery/faults_and_waits.cpp
+//  22567    delivery/framing.cpp
+//  22684    delivery/gzip.cpp
+//  22751    delivery/pace_schedule.cpp
+//  22820    delivery/progress.cpp
+//  22901    delivery/write_queue.cpp
+//  23042    http/acceptor.cpp
+//  23150    http/compatibility.cpp
+//  23259    http/connection.cpp
+//  23842    http/poller.cpp
+//  24010    http/reactor.cpp
+//  24273    http/request_reader.cpp
+//  24744    http/response.cpp
+//  24825    http/server.cpp
+//  25232    http/sockets.cpp
+//  25734    http/turned_away.cpp
+//  25818    http/workers.cpp
+//  25931    evidence/diagnosis.cpp
+//  26161    evidence/evidence_json.cpp
+//  26529    evidence/exchange.cpp
+//  26815    evidence/gateway_problems.cpp
+//  27263    evidence/journal.cpp
+//  27418    evidence/kept_problems.cpp
+//  27528    evidence/notes.cpp
+//  27630    evidence/record.cpp
+//  28092    evidence/redaction.cpp
+//  28232    evidence/redirects.cpp
+//  28335    evidence/retries.cpp
+//  28707    evidence/review.cpp
+//  29081    evidence/told_in_body.cpp
+//  29178    evidence/verification.cpp
+//  29296    serve/answer_headers.cpp
+//  29373    serve/asked_requests.cpp
+//  29440    serve/chat_judge.cpp
+//  29792    serve/connection_loop.cpp
+//  29953    serve/gateway_state.cpp
+//  29989    serve/judge.cpp
+//  30235    serve/limits.cpp
+//  30332    serve/operations.cpp
+//  30556    serve/reply_answer.cpp
+//  30697    serve/request_checks.cpp
+//  30771    serve/runner.cpp
+//  31161    serve/served_models.cpp
+//  31239    serve/served_request.cpp
+//  31307    gateway/catalogue.cpp
+//  31720    gateway/catalogue_chunks.cpp
+//  32007    gateway/catalogue_delivery.cpp
+//  32161    gateway/catalogue_entries.cpp
+//  32390    gateway/catalogue_failures.cpp
+//  32668    gateway/catalogue_framing.cpp
+//  32852    gateway/catalogue_tool_calls.cpp
+//  33047    gateway/chat_script.cpp
+//  33196    gateway/gateway.cpp
+//  33493    gateway/mishaps.cpp
+//  33832    gateway/options.cpp
+//  33985    gateway/sweep.cpp
+//  34386    document/scenario_files.cpp
+//  34524    document/script_document.cpp
+//  34914    document/script_faults.cpp
+//  35206    document/script_files.cpp
+//  35349    document/script_gateway.cpp
+//  35653    document/script_matchers.cpp
+//  35945    document/script_objects.cpp
+//  36105    document/script_reader.cpp
+//  36553    document/script_references.cpp
+//  36881    document/script_replies.cpp
+//  37267    document/script_schema.cpp
+//  37394    document/script_sections.cpp
+//  37936    document/script_values.cpp
+//  38324  Adapters
+//  38341    adapters/catch2.hpp
+//  38495    adapters/doctest.hpp
+//  38655    adapters/gtest.hpp

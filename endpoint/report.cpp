@@ -41,7 +41,27 @@ std::string report_text(const Results& results) {
   const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);
   for (std::size_t i = 0; i < leading; ++i) text += remarks(results)[i] + "\n";
   for (const std::string& error : results.reload_errors) text += "not reloaded: " + error + "\n";
+  for (const ClosedScope& scope : results.scopes)
+    if (found(results, scope))
+      text += "scope \"" + printable(scope.name) + "\": " + counted(scope.problems.size(), "problem") + ", " +
+              counted(scope.findings.size(), "finding") + "\n" + scope.message + "\n";
   return text;
+}
+
+Json scopes_json(const Results& results) {
+  Json scopes = Json::array();
+  for (const ClosedScope& scope : results.scopes) {
+    Json problems = Json::array();
+    for (const Problem& problem : scope.problems) problems.push_back(as_json(problem));
+    Json findings = Json::array();
+    for (const Finding& finding : scope.findings) findings.push_back(as_json(finding));
+    scopes.push_back({{"id", scope.id},
+                      {"name", internal::text::as_utf8(scope.name)},
+                      {"judged", scope.judged},
+                      {"problems", std::move(problems)},
+                      {"findings", std::move(findings)}});
+  }
+  return scopes;
 }
 
 std::string report_json(const Results& results) {
@@ -58,24 +78,35 @@ std::string report_json(const Results& results) {
                     {"without_findings", results.left_out},
                     {"verify", results.verification},
                     {"review", results.review},
-                    {"exchanges", results.exchanges}};
+                    {"exchanges", results.exchanges},
+                    {"scopes", scopes_json(results)}};
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string report_github(const Results& results) {
+/// Returns the annotations of problems and findings. Those of a closed scope have the title of the scope.
+std::string annotations(const Results& results, const Judged& judged, const std::string& title = {}) {
   std::string lines;
-  for (const Problem& problem : results.problems) {
+  for (const Problem& problem : judged.problems) {
     const SourceLocation where = problem.near_misses.empty() ? problem.where : problem.near_misses.front().stub.where;
-    lines += annotation(counts(results, problem) ? "error" : "warning", where, to_string(problem.kind), problem.text);
+    lines += annotation(counts(results, problem) ? "error" : "warning", where,
+                        title.empty() ? to_string(problem.kind) : title, problem.text);
   }
-  for (const Finding& finding : results.findings) {
+  for (const Finding& finding : judged.findings) {
     std::string message = printable(finding.message);
     for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
       message += (i == 0 ? " (exchange " : ", ") + std::to_string(finding.exchanges[i]) +
                  (i + 1 == finding.exchanges.size() ? ")" : "");
     const char* const uncounted = finding.severity == Severity::note ? "notice" : "warning";
-    lines += annotation(counts(results, finding) ? "error" : uncounted, {}, finding.code, message);
+    lines +=
+        annotation(counts(results, finding) ? "error" : uncounted, {}, title.empty() ? finding.code : title, message);
   }
+  return lines;
+}
+
+std::string report_github(const Results& results) {
+  std::string lines = annotations(results, results);
+  for (const ClosedScope& scope : results.scopes)
+    lines += annotations(results, scope, "scope " + printable(scope.name));
   bool is_first = true;
   for (const std::string& remark : remarks(results)) {
     // If no client came or no request was served, the first remark says so.

@@ -11,7 +11,8 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Returns the suites `verify` and `review`. The names of their cases are stable between runs.
+/// Returns the suites `verify` and `review`, and `scopes` if scopes were closed. The names of their cases are stable
+/// between runs.
 std::string report_junit(const Results& results);
 
 /// Returns a GitHub workflow command with its line end. `command`: "error", "warning", "notice".

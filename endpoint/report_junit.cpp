@@ -48,6 +48,7 @@ Cases verify_cases(const Results& results) {
       case Problem::Kind::guard_expired: its = &gates; break;
       case Problem::Kind::callback_failed:
       case Problem::Kind::answer_failed: its = &answers; break;
+      case Problem::Kind::not_searched:
       case Problem::Kind::unmet_expectation:
       case Problem::Kind::invalid:
       case Problem::Kind::out_of_order: its = case_of(problem, cases); break;
@@ -59,19 +60,33 @@ Cases verify_cases(const Results& results) {
   return cases;
 }
 
+void add(JUnitCase& one, const Results& results, const Finding& finding) {
+  std::string text = finding.message;
+  for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
+    text += (i == 0 ? "\nexchange " : ", ") + std::to_string(finding.exchanges[i]);
+  one.add(counts(results, finding), finding.code, text);
+}
+
+Cases scope_cases(const Results& results) {
+  Cases cases;
+  for (const ClosedScope& scope : results.scopes) {
+    JUnitCase one{scope.name.empty() ? scope.id : scope.name};
+    for (const Problem& problem : scope.problems)
+      one.add(counts(results, problem), to_string(problem.kind), problem.text);
+    for (const Finding& finding : scope.findings) add(one, results, finding);
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
 Cases review_cases(const Results& results) {
   Cases cases;
   for (const std::string& code : finding_codes()) {
     JUnitCase one{code};
     if (std::find(results.left_out.begin(), results.left_out.end(), code) != results.left_out.end())
       one.skipped = "left out by --without-finding";
-    for (const Finding& finding : results.findings) {
-      if (finding.code != code) continue;
-      std::string text = finding.message;
-      for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
-        text += (i == 0 ? "\nexchange " : ", ") + std::to_string(finding.exchanges[i]);
-      one.add(counts(results, finding), finding.code, text);
-    }
+    for (const Finding& finding : results.findings)
+      if (finding.code == code) add(one, results, finding);
     cases.push_back(std::move(one));
   }
   return cases;
@@ -89,9 +104,11 @@ std::string report_junit(const Results& results) {
   if (failed(results))
     for (const std::string& note : results.notes) output += note + "\n";
   for (const std::string& remark : remarks(results)) output += remark + "\n";
-  return junit_report("mock-gateway", "mock-gateway.",
-                      {{"verify", attributes, properties, verify_cases(results), output + conclusion(results)},
-                       {"review", attributes, properties, review_cases(results)}});
+  std::vector<JUnitSuite> suites{
+      {"verify", attributes, properties, verify_cases(results), output + conclusion(results)},
+      {"review", attributes, properties, review_cases(results)}};
+  if (!results.scopes.empty()) suites.push_back({"scopes", attributes, {}, scope_cases(results)});
+  return junit_report("mock-gateway", "mock-gateway.", std::move(suites));
 }
 
 }  // namespace endpoint

@@ -10,10 +10,15 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-template <class Items>
-std::size_t number_that_counts(const Results& results, const Items& items) {
-  return static_cast<std::size_t>(
-      std::count_if(items.begin(), items.end(), [&results](const auto& item) { return counts(results, item); }));
+/// Returns the number of items with the property, those of closed scopes included.
+template <class Item, class Is>
+std::size_t number_of(const Results& results, std::vector<Item> Judged::*items, const Is& is) {
+  const auto in = [&](const Judged& judged) {
+    return static_cast<std::size_t>(std::count_if((judged.*items).begin(), (judged.*items).end(), is));
+  };
+  std::size_t number = in(results);
+  for (const ClosedScope& scope : results.scopes) number += in(scope);
+  return number;
 }
 
 }  // namespace
@@ -34,21 +39,29 @@ bool missed(const Results& results) {
   return !results.reached || (results.only_refused && !results.allow_refused);
 }
 
+bool found(const Results& results, const Judged& judged) {
+  const auto is = [&results](const auto& item) { return counts(results, item); };
+  return std::any_of(judged.problems.begin(), judged.problems.end(), is) ||
+         std::any_of(judged.findings.begin(), judged.findings.end(), is);
+}
+
 bool found(const Results& results) {
-  return missed(results) || number_that_counts(results, results.problems) > 0 ||
-         number_that_counts(results, results.findings) > 0;
+  return missed(results) || found(results, results) ||
+         std::any_of(results.scopes.begin(), results.scopes.end(),
+                     [&results](const ClosedScope& scope) { return found(results, scope); });
 }
 
 bool failed(const Results& results) { return found(results) || results.command_failed || results.report_missing; }
 
 std::string conclusion(const Results& results) {
-  const std::size_t problems = number_that_counts(results, results.problems);
-  const std::size_t findings = number_that_counts(results, results.findings);
-  const auto notes = static_cast<std::size_t>(
-      std::count_if(results.findings.begin(), results.findings.end(),
-                    [](const Finding& finding) { return finding.severity == Severity::note; }));
-  const std::size_t other_problems = results.problems.size() - problems;
-  const std::size_t other_findings = results.findings.size() - findings - notes;
+  const auto is_counted = [&results](const auto& item) { return counts(results, item); };
+  const std::size_t problems = number_of(results, &Judged::problems, is_counted);
+  const std::size_t findings = number_of(results, &Judged::findings, is_counted);
+  const std::size_t other_problems =
+      number_of(results, &Judged::problems, [&](const Problem& problem) { return !is_counted(problem); });
+  const std::size_t other_findings = number_of(results, &Judged::findings, [&](const Finding& finding) {
+    return !is_counted(finding) && finding.severity != Severity::note;
+  });
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (results.report_missing) add("a report could not be written");
@@ -57,6 +70,9 @@ std::string conclusion(const Results& results) {
   if (other_problems > 0) add(counted(other_problems, "problem") + " that --fail-on does not count");
   if (other_findings > 0) add(counted(other_findings, "finding") + " that --fail-on does not count");
   add(counted(results.judged, "request") + " judged" + (results.only_refused ? ", none of them served" : ""));
+  std::size_t in_scopes = 0;
+  for (const ClosedScope& scope : results.scopes) in_scopes += scope.judged;
+  if (!results.scopes.empty()) add(std::to_string(in_scopes) + " in " + counted(results.scopes.size(), "closed scope"));
   if (!results.command.empty()) add(results.command);
   return (failed(results) ? "failed: " : "passed: ") + text;
 }

@@ -17,13 +17,27 @@ struct JudgedStub {
   SourceLocation where;
 };
 
-/// The results of verify() and review() as plain data for reports.
-struct Results {
+/// What verify() and review() found, and the number of exchanges that review() judged.
+struct Judged {
+  std::vector<Problem> problems;
+  std::vector<Finding> findings;
+  std::size_t judged = 0;
+};
+
+/// A scope of the control API, judged when it was closed.
+struct ClosedScope : Judged {
+  std::string id;
+  std::string name;
+  /// The text of verify() and review().
+  std::string message;
+};
+
+/// The results of verify() and review() as plain data for reports. `judged` includes the closed scopes.
+struct Results : Judged {
   std::string fail_on = "error";
   std::vector<JudgedStub> stubs;
-  std::vector<Problem> problems;
   std::vector<std::string> notes;
-  std::vector<Finding> findings;
+  std::vector<ClosedScope> scopes;
   /// The codes of --without-finding.
   std::vector<std::string> left_out;
   /// The text of verify(), without notes, and that of review().
@@ -31,8 +45,7 @@ struct Results {
   std::string review_text;
   /// The notes of verify() that are not in the review's text; starts with a line end if there are any.
   std::string notes_text;
-  /// The exchanges that review() judged, that the journal had evicted, and that were still open.
-  std::size_t judged = 0;
+  /// The exchanges that the journal had evicted, and that were still open.
   std::size_t evicted = 0;
   std::size_t open = 0;
   /// Whether any client came, including connections with a fault. Clearing the journal does not change it.
@@ -62,6 +75,8 @@ struct Results {
 /// Whether --fail-on counts the problem.
 bool counts(const Results& results, const Problem& problem);
 bool counts(const Results& results, const Finding& finding);
+/// Whether --fail-on counts one of the problems or findings.
+bool found(const Results& results, const Judged& judged);
 /// Whether it counts as a failure that no client came, or that no request was served.
 bool missed(const Results& results);
 /// Whether anything that counts was found.

@@ -56,6 +56,7 @@ bool is_loopback(const std::string& host) {
 
 Serving::Serving(const Flags& flags, int default_port, bool judged, const RunIdentity& identity)
     : flags_(flags),
+      is_judged_(judged),
       signature_(script_signature(flags.scripts)),
       document_(document_from(flags)),
       chosen_(scenario_from(flags)),
@@ -155,6 +156,10 @@ void Serving::reset(const std::vector<std::string>& what) {
   const std::lock_guard<std::mutex> one_at_a_time(resetting_);
   const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
   internal::Inside(*gateway_).reset(what);
+  if (has("journal")) {
+    const std::lock_guard<std::mutex> lock(closing_);
+    closed_.clear();
+  }
   if (has("stubs")) mount_stubs_of_flags();
   if (has("failures")) force_failures_of_flags();
   std::vector<std::string> sections;
@@ -181,6 +186,12 @@ void Serving::judge_refusals(Results& results) {
     results.refusals += (results.refusals.empty() ? "" : ", ") + std::to_string(count) + " with " + error;
 }
 
+void Serving::add_closed(ClosedScope scope) {
+  if (!is_judged_) return;  // nothing reads it, and a long run closes many
+  const std::lock_guard<std::mutex> lock(closing_);
+  closed_.push_back(std::move(scope));
+}
+
 Results Serving::judge(const Flags& flags, bool evidence) {
   Results results;
   if (watch_) results.reload_errors = watch_->state().errors;
@@ -199,6 +210,8 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   results.findings = review.findings();
   results.review_text = review.message();
   results.judged = review.judged();
+  results.scopes = closed_;  // the control API has stopped
+  for (const ClosedScope& scope : closed_) results.judged += scope.judged;
   results.evicted = review.evicted();
   results.open = review.open();
   results.reached = review.judged() > 0 || log_.noted() > 0;

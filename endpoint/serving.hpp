@@ -47,6 +47,8 @@ class Serving {
   /// Resets parts ("stubs", "states", "failures", "chaos", "connections", "journal") to what flags and scripts
   /// describe. "connections" also opens the port. Thread-safe.
   void reset(const std::vector<std::string>& what);
+  /// Adds the verdict about a closed scope to the results of judge(). Thread-safe.
+  void add_closed(ClosedScope scope);
   /// Returns the results of verify() and review(); with `evidence`, also as JSON. Waits up to two seconds for open
   /// exchanges.
   Results judge(const Flags& flags, bool evidence);
@@ -64,6 +66,7 @@ class Serving {
   void log_contents(const Flags& flags);
 
   const Flags& flags_;
+  const bool is_judged_;
   const std::string signature_;  // of the scripts, taken before reading them to notice changes
   const std::optional<ScriptDocument> document_;
   const std::optional<Scenario> chosen_;
@@ -73,6 +76,8 @@ class Serving {
   std::vector<ForcedFailure> forced_;  // of --fail; parsed once, since key names may change their meaning later
   std::optional<LoadedScript> script_;
   std::mutex resetting_;
+  std::mutex closing_;
+  std::vector<ClosedScope> closed_;
   std::optional<ScriptWatch> watch_;  // last, so that it ends before the members it uses
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "../serving.hpp"
 #include "control.hpp"
 
 namespace mock_gateway {
@@ -58,9 +59,12 @@ void forget(Control& control, const std::string& id) {
 
 ControlAnswer end(Control& control, const ControlRequest& request) {
   const std::string id = control.scopes.id_of(request.parameters.at(0));
-  static_cast<void>(request.object({}));
+  const Json body = request.object({"counts"});
+  const Json counts = body.value("counts", Json(true));
+  if (!counts.is_boolean()) throw request.invalid("/counts", "expected true or false");
   // If two requests end the scope, only one succeeds.
   if (!control.scopes.remove(id)) throw control.scopes.unknown(id);
+  const std::string name = control.gateway().keys().find(id).description;
   const Verification verification = control.gateway().verify(id);
   const Review review = control.gateway().review(id);
   bool ok = static_cast<bool>(verification);
@@ -75,6 +79,9 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
               {"message", internal::text::as_utf8(message)},
               {"verify", as_json(verification)},
               {"review", as_json(review)}};
+  if (counts.get<bool>())
+    control.serving.add_closed(
+        {{verification.problems(), review.findings(), review.judged()}, id, name, std::move(message)});
   forget(control, id);
   return {200, std::move(answer)};
 }

@@ -202,7 +202,12 @@ func (s *Server) Scope(t testing.TB) *Gateway {
 // do not fail a test, such as asked_again_early.
 func (g *Gateway) close() {
 	var judged struct{ Verify, Review Judgement }
-	if err := g.Server.Control("DELETE", "/scopes/"+g.ID, nil, nil, &judged); err != nil {
+	// A report of the program leaves the scope out if the test has read what is wrong.
+	var body any
+	if len(g.seen) > 0 {
+		body = M{"counts": false}
+	}
+	if err := g.Server.Control("DELETE", "/scopes/"+g.ID, body, nil, &judged); err != nil {
 		g.t.Error(err)
 		return
 	}

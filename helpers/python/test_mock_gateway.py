@@ -329,6 +329,23 @@ def test_what_the_test_has_looked_at_is_not_raised(mock_gateway_server):
         assert [finding["code"] for finding in gateway.review()["findings"]] == ["unknown_field"]
 
 
+def test_what_the_test_has_looked_at_does_not_count_in_a_report_of_the_program():
+    for looks in True, False:
+        server = MockGateway.start(flags=["--fail-on", "error"])
+        gateway = server.scope("mine")
+        gateway.stub(reply="Hello.", expect=2)
+        ask(gateway, "Hi")
+        if looks:
+            assert not gateway.verify()["ok"]
+            gateway.close()
+            server.stop()
+        else:
+            with pytest.raises(AssertionError, match="expected 2 calls, got 1"):
+                gateway.close()
+            with pytest.raises(GatewayError, match="exit code 1"):
+                server.stop()
+
+
 def test_what_is_wrong_once_more_is_raised(mock_gateway_server):
     with pytest.raises(AssertionError, match=r"\Aunknown_field \(exchange \d+\): [^\n]*\Z"):
         with mock_gateway_server.scope("once more") as gateway:

@@ -49,6 +49,8 @@ std::string brief(const ExchangeRecord& record);
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
+/// Whether the client closed the connection before the request was complete, as it may if its user cancels the call.
+bool is_broken_off(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.
@@ -62,6 +64,7 @@ class RecordedCall {
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
+  /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:

@@ -215,6 +215,25 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 
 }  // namespace explanation
 
+std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held) {
+  struct Assumption {
+    Assumption() { skipped_searches().match = true; }
+    ~Assumption() { skipped_searches().match = false; }
+  };
+  std::vector<NearMiss::Condition> unread;
+  std::vector<Matcher> changed;
+  bool holds = true;
+  for (const Matcher& matcher : matchers) {
+    const std::optional<bool> before = explain(matcher, call, function_results, 0, unread);
+    const Assumption all_match;
+    const std::optional<bool> after = explain(matcher, call, function_results, 0, unread);
+    holds = holds && after.value_or(true);
+    if (before != after) changed.push_back(matcher);
+  }
+  return holds == held ? std::vector<Matcher>() : changed;
+}
+
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
   std::vector<RequestScope> scopes;
   for (const Matcher& matcher : matchers) {

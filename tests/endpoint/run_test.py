@@ -106,6 +106,42 @@ class ExitCodes(unittest.TestCase):
         self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so the client was not tested", said)
         self.assertIn("/v1/chat/completions is near: the base address ends with /v1 already", said)
 
+    BROKEN_OFF = [  # what a client sends before it closes the connection, and what the gateway says about it
+        ("POST", "'Content-Length: 17\\r\\n\\r\\n{\"model\": 12'", "incomplete_request",
+         "the client closed the connection after 12 of 17 bytes of the body"),
+        ("POST", "'Content-Length: 17\\r\\n\\r\\n{\"model\": 12}'", "malformed_request",
+         "the client closed the connection after 13 of 17 bytes of the body, which is complete JSON"),
+        ("POST", "'Transfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nhello\\r\\n'", "incomplete_request",
+         "the client closed the connection after 10 bytes of the chunked body, before its last chunk"),
+        ("GET", "'Accept: '", "incomplete_request", r"the client closed the connection after \d+ bytes of the head")]
+
+    def test_a_request_that_breaks_off_is_reported(self):
+        sent = """
+s = socket.create_connection((address.hostname, address.port))
+s.sendall((%r + " /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer " + os.environ["OPENAI_API_KEY"] + "\\r\\n" + %s).encode())
+s.close()
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            journal = os.path.join(folder, "journal")
+            for number, (method, rest, code, said) in enumerate(self.BROKEN_OFF):
+                with self.subTest(rest):
+                    err = self.assert_code(1, "--journal", f"{journal}{number}", command=python(sent % (method, rest)))
+                    self.assertIn(f"served 0 requests: the gateway refused every request, 1 with 400 {code}", err)
+                    self.assertRegex(err, ("exchange 1 broke off: " if code == "incomplete_request" else
+                                           "request_refused [(]exchange 1[)]: refused with 400 malformed_request: .*") + said)
+                    with open(f"{journal}{number}", encoding="utf-8") as file:
+                        exchange = json.loads(file.read().splitlines()[1])
+                    self.assertEqual((exchange["decision"]["kind"], exchange["decision"]["detail"]), ("malformed", f"400 {code}"))
+                    self.assertRegex(exchange["decision"]["refusal"], said)
+                    self.assert_code(0, command=python("chat()" + sent % (method, rest))) if code == "incomplete_request" else None
+
+    def test_a_connection_without_a_request_is_not_recorded(self):
+        opened = "s = socket.create_connection((address.hostname, address.port)); "
+        for code in opened + "s.close()", opened + "s.sendall(b'\\r\\n'); s.close()":
+            self.assertIn("no client reached the gateway", self.assert_code(1, command=python(code)))
+        said = self.assert_code(0, command=python("chat()"))  # closes its idle connection
+        self.assertIn("passed: 1 request judged", said)
+
     def test_one_served_request_counts_as_a_test(self):
         nobody = "request('GET', '/v1/models', Authorization='Bearer sk-nobody'); "
         said = self.assert_code(0, command=python(nobody + "chat()"))
@@ -136,6 +172,62 @@ control("DELETE", "/keys/" + key["id"])
         for code, status in ("chat()", 0), ("", 1):
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
+
+    SCOPES = """
+info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
+def control(method, path, body=b'{}'):
+    there = urllib.parse.urlsplit(info["control_url"])
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
+    connection.request(method, "/control/v1" + path, body, {"Authorization": "Bearer " + info["control_token"]})
+    response = connection.getresponse()
+    assert response.status < 300, response.read()
+    return json.load(response)
+def in_scope(name, body=None, end=b'{}', **fields):
+    scope = control("POST", "/scopes", json.dumps({"name": name}))
+    stub = {"when": {"user_says": "Hi"}, "reply": "Hello."}
+    control("POST", "/stubs?scope=" + scope["id"], json.dumps(stub))
+    os.environ["OPENAI_API_KEY"] = scope["api_key"]
+    chat(**fields)
+    control("DELETE", "/scopes/" + scope["id"], end)
+"""
+
+    def test_closed_scopes_count_in_the_verdict(self):
+        unmatched = "messages=[{'role': 'user', 'content': 'Bye'}]"
+        with tempfile.TemporaryDirectory() as folder:
+            junit, report = os.path.join(folder, "junit.xml"), os.path.join(folder, "report.json")
+            flags = ["--control", "0", "--report", "text", "--report", f"junit:{junit}", "--report", f"json:{report}",
+                     "--report", "github"]
+            code = self.SCOPES + "for name in 'greeting', 'farewell': in_scope(name)\n"
+            said = self.assert_code(0, *flags, command=python(code))
+            self.assertRegex(said, r"\nmock-gateway: passed: 2 requests judged, 2 in 2 closed scopes, \S+ exited with 0\n\Z")
+            code += f"in_scope('toolCall', {unmatched}); in_scope('hot', temperature='hot')\n"
+            said = self.assert_code(1, *flags, command=python(code))
+            self.assertIn('\nscope "toolCall": 1 problem, 0 findings\nno stub matched  POST ', said)
+            self.assertIn('\nscope "hot": 0 problems, 1 finding\nrequest_refused ', said)
+            self.assertNotIn('scope "greeting"', said)
+            self.assertRegex(said, r"\nmock-gateway: failed: 1 problem, 1 finding, 4 requests judged, 4 in 4 closed scopes, ")
+            self.assertRegex(said, r'\n::error title=scope toolCall::no stub matched ')
+            cases = {case.get("name"): case for case in xml.etree.ElementTree.parse(junit).iter("testcase")
+                     if case.get("classname") == "mock-gateway.scopes"}
+            self.assertEqual({name: case.find("failure") is not None for name, case in cases.items()},
+                             {"greeting": False, "farewell": False, 'toolCall': True, "hot": True})
+            with open(report, encoding="utf-8") as file:
+                scopes = json.load(file)["scopes"]
+            self.assertEqual([(scope["name"], scope["judged"], len(scope["problems"]), len(scope["findings"])) for scope in scopes],
+                             [("greeting", 1, 0, 0), ("farewell", 1, 0, 0), ('toolCall', 1, 1, 0), ("hot", 1, 0, 1)])
+            self.assertEqual(scopes[2]["problems"][0]["kind"], "unmatched")
+            # --fail-on, --without-finding and --allow-refused apply to scopes too.
+            only_hot = self.SCOPES + "in_scope('greeting'); in_scope('hot', temperature='hot')\n"
+            for further in ["--fail-on", "never"], ["--fail-on", "unmatched"], ["--allow-refused"], ["--without-finding", "request_refused"]:
+                self.assert_code(0, *flags, *further, command=python(only_hot))
+            self.assert_code(1, *flags, command=python(only_hot))
+            self.assert_code(1, *flags, "--fail-on", "unmatched", command=python(code))
+
+    def test_a_scope_that_expects_problems_can_be_left_out_of_the_verdict(self):
+        code = self.SCOPES + "in_scope('greeting'); in_scope('hot', temperature='hot', end=b'{\"counts\": false}')\n"
+        said = self.assert_code(0, "--control", "0", command=python(code))
+        self.assertIn("passed: 1 request judged, 1 in 1 closed scope, ", said)
+        self.assert_code(0, "--control", "0", command=python(code + "in_scope('late', temperature='hot')\ncontrol('POST', '/reset')"))
 
     def test_the_exit_code_is_1_if_the_command_starts_its_own_gateways(self):
         code = f"""
