@@ -750,12 +750,13 @@ Matcher message_is(int position, std::string role, TextMatcher text = any_text()
 Matcher turns_are(Range count);
 /// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// Matches if the last message is a tool result.
+/// A tool result follows the assistant's last message. Like the next two, it ignores other messages after the result:
+/// coding agents append reminders as user or system messages.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
-/// call is found by its id.
+/// A tool result after the assistant's last message is for a call of this function, and its text matches. The call is
+/// found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
+/// A tool result after the assistant's last message is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
 // Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
@@ -20562,10 +20563,6 @@ MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const Ch
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-MOCK_GATEWAY_INLINE bool last_is_tool(const MatcherNode&, const ChatCall& call) {
-  return !call.chat().messages.empty() && call.chat().messages.back().role == "tool";
-}
-
 MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
@@ -20574,11 +20571,14 @@ struct ToolResult {
   const std::string* function;
 };
 
-MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
+/// Returns the tool results after the assistant's last message. Clients append reminders, so other messages may follow.
+MOCK_GATEWAY_INLINE std::vector<ToolResult> unanswered_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
+  const auto is_tool = [](const wire::Message& message) { return message.role == "tool"; };
   std::size_t first = chat.messages.size();
-  while (first > 0 && chat.messages[first - 1].role == "tool") --first;
-  if (first == chat.messages.size()) return results;
+  while (first > 0 && chat.messages[first - 1].role != "assistant") --first;
+  if (std::none_of(chat.messages.begin() + static_cast<std::ptrdiff_t>(first), chat.messages.end(), is_tool))
+    return results;
   // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
@@ -20586,6 +20586,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) functions.emplace(call->id, &call->name);
   }
   for (std::size_t index = first; index < chat.messages.size(); ++index) {
+    if (!is_tool(chat.messages[index])) continue;
     const auto function = functions.find(chat.messages[index].tool_call_id);
     results.push_back({&chat.messages[index], function == functions.end() ? nullptr : function->second});
   }
@@ -20597,14 +20598,16 @@ MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result
   return result.function != nullptr && *result.function == node.operand;
 }
 
-MOCK_GATEWAY_INLINE bool final_tool_result_matches(const MatcherNode& node, const ChatCall& call) {
-  for (const ToolResult& result : final_tool_results(call.chat()))
+MOCK_GATEWAY_INLINE bool has_tool_result(const MatcherNode&, const ChatCall& call) { return !unanswered_tool_results(call.chat()).empty(); }
+
+MOCK_GATEWAY_INLINE bool tool_result_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const ToolResult& result : unanswered_tool_results(call.chat()))
     if (is_of(node, result) && node.text->matches(result.message->text())) return true;
   return false;
 }
 
 MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
-  const std::vector<ToolResult> results = final_tool_results(call.chat());
+  const std::vector<ToolResult> results = unanswered_tool_results(call.chat());
   if (results.empty()) return last_role(call.chat());
   constexpr std::size_t most = 5;
   std::string list;
@@ -20620,10 +20623,10 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
-  std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
+MOCK_GATEWAY_INLINE Matcher unanswered_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
+  std::string description = std::string("has an unanswered tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
-      text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
+      text_leaf(description + and_text(text), text, tool_result_matches, actual_tool_results, std::move(operand));
   node.by_call_id = by_call_id;
   return detail::Access::make<Matcher>(std::move(node));
 }
@@ -20735,15 +20738,15 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("last message is a tool result", last_is_tool, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
-  return detail::matchers::final_tool_result("", std::move(function), false, text);
+  return detail::matchers::unanswered_tool_result("", std::move(function), false, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result_of(std::string call_id, TextMatcher text) {
-  return detail::matchers::final_tool_result("call ", std::move(call_id), true, text);
+  return detail::matchers::unanswered_tool_result("call ", std::move(call_id), true, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }
@@ -35374,10 +35377,11 @@ inline constexpr ScriptRow said_rows[] = {
     {"message_is", &message, "the message at a position", &match_message},
 };
 inline constexpr ScriptRow ended_rows[] = {
-    {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+    {"last_is_tool_result", &boolean, "a tool result follows the assistant's last message", &match_last_is_tool_result},
+    {"tool_result", &tool_result_type,
+     "a tool result after the assistant's last message, by the function that was called",
      &match_named<&tool_result, tool_result_table>},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+    {"tool_result_of", &tool_result_of_type, "a tool result after the assistant's last message, by the call's id",
      &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {
@@ -38301,263 +38305,263 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    608    model/range.hpp
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
-//    843    model/reply.hpp
-//   1164    model/received_request.hpp
-//   1248    model/failure.hpp
-//   1350    core/wait.hpp
-//   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//    844    model/reply.hpp
+//   1165    model/received_request.hpp
+//   1249    model/failure.hpp
+//   1351    core/wait.hpp
+//   1383    core/clock.hpp
+//   1487    model/fault.hpp
+//   1652    model/hold.hpp
+//   1696    model/pace.hpp
+//   1846    model/sse_dialect.hpp
+//   1963    model/writes.hpp
+//   1994    model/http_reply.hpp
+//   2071    model/connection_fault.hpp
+//   2162    evidence/journal.hpp
+//   2444    model/sent_answer.hpp
+//   2510    script/near_miss.hpp
+//   2554    evidence/verification.hpp
+//   2676    model/finding.hpp
+//   2718    evidence/review.hpp
+//   2839    model/operation.hpp
+//   2870    keys/api_key.hpp
+//   2991    keys/keys.hpp
+//   3046    model/profile.hpp
+//   3075    model/tokenizer.hpp
+//   3087    gateway/options.hpp
+//   3228    model/acceptance.hpp
+//   3397    request/chat_request.hpp
+//   3516    script/scope.hpp
+//   3570    script/failure_scope.hpp
+//   3616    script/chaos.hpp
+//   3710    gateway/sweep.hpp
+//   3847    gateway/catalogue.hpp
+//   4007    gateway/mishaps.hpp
+//   4106    document/scenario_files.hpp
+//   4138    core/error.hpp
+//   4153    document/script_document.hpp
+//   4292    evidence/evidence_json.hpp
+//   4316    core/printed.hpp
+//   4345    core/reporter.hpp
+//   4424  Implementation
+//   4485    core/random.hpp
+//   4515    core/text.hpp
+//   4618    core/json_reader.hpp
+//   4672    core/pattern.hpp
+//   4763    core/json_pointer.hpp
+//   4811    core/calendar.hpp
+//   4830    core/access.hpp
+//   4902    core/timeline.hpp
+//   5080    core/rows.hpp
+//   5106    core/change_count.hpp
+//   5150    core/process.hpp
+//   5177    core/warning.hpp
+//   5192    core/heap_optional.hpp
+//   5219    core/handoff.hpp
+//   5256    model/profile_traits.hpp
+//   5356    model/checks.hpp
+//   5372    model/reply_data.hpp
+//   5438    model/request_error.hpp
+//   5451    model/fault_rows.hpp
+//   5567    model/failure_rows.hpp
+//   5607    model/dialect_rows.hpp
+//   5644    model/finding_kinds.hpp
+//   5721    model/reply_checks.hpp
+//   5770    request/embedding_request.hpp
+//   5794    request/chat_parser.hpp
+//   5811    request/chat_fields.hpp
+//   5859    request/chat_reader.hpp
+//   5954    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_checker.hpp
+//   6679    answer/embeddings.hpp
+//   6695    answer/occurrences.hpp
+//   6730    script/matcher_node.hpp
+//   6835    script/script.hpp
+//   7089    script/chaos_plan.hpp
+//   7131    script/chaos_rules.hpp
+//   7205    script/connection_faults.hpp
+//   7259    script/forced_failures.hpp
+//   7298    script/field_matchers.hpp
+//   7372    script/hiding.hpp
+//   7411    script/excerpts.hpp
+//   7435    script/json_comparison.hpp
+//   7461    delivery/answer_log.hpp
+//   7570    delivery/gzip.hpp
+//   7595    delivery/framing.hpp
+//   7644    delivery/outlet.hpp
+//   7691    delivery/pace_schedule.hpp
+//   7733    delivery/progress.hpp
+//   7783    delivery/waits.hpp
+//   7859    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
+//   8220    http/exchange_observer.hpp
+//   8254    http/sockets.hpp
+//   8374    http/wakes.hpp
+//   8443    http/connection.hpp
+//   8710    http/request_reader.hpp
+//   8834    http/server.hpp
+//   8894    http/response.hpp
+//   8909    http/turned_away.hpp
+//   8957    http/workers.hpp
+//   9013    http/acceptor.hpp
+//   9056    http/poller.hpp
+//   9109    http/reactor.hpp
+//   9215    evidence/kept_problems.hpp
+//   9278    evidence/record.hpp
+//   9530    evidence/diagnosis.hpp
+//   9592    evidence/gateway_problems.hpp
+//   9690    evidence/review_parts.hpp
+//   9751    serve/asked_requests.hpp
+//   9828    serve/operations.hpp
+//   9895    serve/served_models.hpp
+//   9935    serve/gateway_state.hpp
+//   9993    serve/served_request.hpp
+//  10174    serve/runner.hpp
+//  10224    serve/connection_loop.hpp
+//  10267    serve/tester_code.hpp
+//  10331    gateway/catalogue_entries.hpp
+//  10594    gateway/option_values.hpp
+//  10652    gateway/sweep_run.hpp
+//  10675    document/script_reader.hpp
+//  10884    document/script_sections.hpp
+//  11063    document/script_values.hpp
+//  11229    core/calendar.cpp
+//  11310    core/clock.cpp
+//  11715    core/gate.cpp
+//  11925    core/json_reader.cpp
+//  12264    core/pattern.cpp
+//  12677    core/random.cpp
+//  12732    core/reporter.cpp
+//  12830    core/text.cpp
+//  13174    model/acceptance.cpp
+//  13233    model/checks.cpp
+//  13270    model/connection_fault.cpp
+//  13372    model/failure.cpp
+//  13518    model/fault.cpp
+//  13752    model/finding.cpp
+//  13786    model/http_reply.cpp
+//  13852    model/pace.cpp
+//  14050    model/profile.cpp
+//  14228    model/range.cpp
+//  14258    model/received_request.cpp
+//  14326    model/reply.cpp
+//  14722    model/reply_checks.cpp
+//  14915    model/reply_template.cpp
+//  15075    model/sent_answer.cpp
+//  15103    model/sse_dialect.cpp
+//  15248    request/chat_fields.cpp
+//  15390    request/chat_messages.cpp
+//  15599    request/chat_reader.cpp
+//  16004    request/chat_request.cpp
+//  16088    request/embedding_request.cpp
+//  16176    keys/api_key.cpp
+//  16226    keys/key_store.cpp
+//  16723    keys/keys.cpp
+//  16787    keys/secrets.cpp
+//  16992    answer/bodies.cpp
+//  17065    answer/completion.cpp
+//  17291    answer/completion_events.cpp
+//  17487    answer/completion_json.cpp
+//  17704    answer/default_reply.cpp
+//  17881    answer/embeddings.cpp
+//  17998    answer/schema_checker.cpp
+//  18461    answer/schema_instance.cpp
+//  18834    answer/tokens.cpp
+//  19055    answer/words.cpp
+//  19116    script/chaos.cpp
+//  19256    script/chaos_rules.cpp
+//  19368    script/connection_faults.cpp
+//  19477    script/excerpts.cpp
+//  19539    script/field_matchers.cpp
+//  19917    script/forced_failures.cpp
+//  20006    script/hiding.cpp
+//  20121    script/json_comparison.cpp
+//  20207    script/matcher.cpp
+//  20450    script/matchers.cpp
+//  20803    script/scope.cpp
+//  20861    script/script.cpp
+//  21257    script/text_matchers.cpp
+//  21378    delivery/answer_log.cpp
+//  21548    delivery/delivery.cpp
+//  22012    delivery/faults_and_waits.cpp
+//  22285    delivery/framing.cpp
+//  22402    delivery/gzip.cpp
+//  22469    delivery/pace_schedule.cpp
+//  22538    delivery/progress.cpp
+//  22589    delivery/write_queue.cpp
+//  22730    http/acceptor.cpp
+//  22838    http/compatibility.cpp
+//  22947    http/connection.cpp
+//  23528    http/poller.cpp
+//  23696    http/reactor.cpp
+//  23959    http/request_reader.cpp
+//  24410    http/response.cpp
+//  24491    http/server.cpp
+//  24898    http/sockets.cpp
+//  25400    http/turned_away.cpp
+//  25484    http/workers.cpp
+//  25597    evidence/diagnosis.cpp
+//  25816    evidence/evidence_json.cpp
+//  26183    evidence/exchange.cpp
+//  26469    evidence/gateway_problems.cpp
+//  26916    evidence/journal.cpp
+//  27070    evidence/kept_problems.cpp
+//  27180    evidence/notes.cpp
+//  27281    evidence/record.cpp
+//  27738    evidence/redaction.cpp
+//  27878    evidence/redirects.cpp
+//  27981    evidence/retries.cpp
+//  28353    evidence/review.cpp
+//  28724    evidence/told_in_body.cpp
+//  28821    evidence/verification.cpp
+//  28938    serve/answer_headers.cpp
+//  29015    serve/asked_requests.cpp
+//  29082    serve/chat_judge.cpp
+//  29395    serve/connection_loop.cpp
+//  29556    serve/gateway_state.cpp
+//  29592    serve/judge.cpp
+//  29825    serve/limits.cpp
+//  29922    serve/operations.cpp
+//  30144    serve/reply_answer.cpp
+//  30285    serve/request_checks.cpp
+//  30359    serve/runner.cpp
+//  30707    serve/served_models.cpp
+//  30785    serve/served_request.cpp
+//  30853    gateway/catalogue.cpp
+//  31266    gateway/catalogue_chunks.cpp
+//  31554    gateway/catalogue_delivery.cpp
+//  31706    gateway/catalogue_entries.cpp
+//  31935    gateway/catalogue_failures.cpp
+//  32216    gateway/catalogue_framing.cpp
+//  32400    gateway/catalogue_tool_calls.cpp
+//  32599    gateway/chat_script.cpp
+//  32748    gateway/gateway.cpp
+//  33038    gateway/mishaps.cpp
+//  33376    gateway/options.cpp
+//  33529    gateway/sweep.cpp
+//  33930    document/scenario_files.cpp
+//  34068    document/script_document.cpp
+//  34458    document/script_faults.cpp
+//  34744    document/script_files.cpp
+//  34888    document/script_gateway.cpp
+//  35191    document/script_matchers.cpp
+//  35484    document/script_objects.cpp
+//  35644    document/script_reader.cpp
+//  36092    document/script_references.cpp
+//  36408    document/script_replies.cpp
+//  36792    document/script_schema.cpp
+//  36919    document/script_sections.cpp
+//  37461    document/script_values.cpp
+//  37849  Adapters
+//  37866    adapters/catch2.hpp
+//  38020    adapters/doctest.hpp
+//  38180    adapters/gtest.hpp
