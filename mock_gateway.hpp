@@ -2699,8 +2699,8 @@ struct Finding {
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove the mistake; the exchange with the mistake is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
-  /// client may do what the test intends.
+  /// Whether it makes a Review false and fails the test of a test helper. False for notes, and for warnings about what
+  /// a test may intend, such as `asked_again_early` and `gave_up`.
   bool fails_review = true;
 };
 
@@ -2724,20 +2724,32 @@ namespace detail {
 struct Access;
 class ReportedProblems;
 
+/// What a review has judged. A call has one or more tries, each an exchange.
+struct ReviewTally {
+  std::size_t tries = 0;
+  std::size_t retries = 0;
+  std::size_t faults = 0;  // tries that got a scripted or forced failure, a fault or chaos
+};
+
 }  // namespace detail
 
-/// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
-/// latter also occurs in tests that expect an error and then ask again. An adapter prints it at the end of a failed
-/// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
+/// The client's mistakes that the recorded exchanges prove. True if no finding fails the review. Notes fail none, nor
+/// do the warnings marked with *, which also occur in tests that expect an error. An adapter prints these at the end of
+/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
 /// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
 /// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
-/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429)       |
+/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429), that |
+/// |                               |          | name no time of at most 60 s                                        |
 /// | retry_delay_in_body_ignored   | warning  | retried before the time in the body of a 429 without such a header  |
 /// | daily_quota_retried           | warning  | retried within a minute after a 429 that names a daily quota        |
-/// | asked_again_early             | warning  | a new call before such a time, or within 1 s of a final error       |
+/// | asked_again_early             | warning* | a new call before such a time, or within 1 s of a final error       |
+/// | retry_storm                   | warning* | more than 10 tries of one question                                  |
+/// | no_backoff                    | warning* | retried twice within 50 ms of errors that name no time              |
+/// | gave_up                       | warning* | fewer than 3 tries; the stub's sequence still has an answer         |
+/// | key_used_while_limited        | note     | other requests of a key before the time that its 429 names          |
 /// | idempotency_key_changed       | warning  | a numbered retry with a different Idempotency-Key                   |
 /// | resent_after_own_timeout      | warning  | resent an unanswered request without an Idempotency-Key             |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
@@ -2748,6 +2760,7 @@ class ReportedProblems;
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | key_sent_to_other_origin      | error    | a redirect took the key to another gateway of the process           |
+/// | key_lost_in_redirect          | warning* | no key after a redirect to the same gateway                         |
 /// | browser_request               | error    | an Origin header: sent by a browser, which should not have a key    |
 /// | key_shared                    | warning  | one key from User-Agents without a common product                   |
 /// | unlisted_model                | note     | a model that is not listed, if any model is served                  |
@@ -2757,6 +2770,7 @@ class ReportedProblems;
 /// | temperature_out_of_range      | warning  | a temperature outside 0 to 2                                        |
 /// | temperature_and_top_p         | warning  | both temperature and top_p; only one should be set                  |
 /// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
+/// | tools_empty                   | warning* | tools is [], which OpenAI refuses                                   |
 /// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
 /// A request counts as the retry of an earlier one if:
@@ -2782,6 +2796,10 @@ class ReportedProblems;
 /// error on purpose. In the other, equal parallel calls all fail and are not retried. Vary such requests, or leave the
 /// finding out.
 ///
+/// `retry_storm` and `no_backoff` count tries of one question: equal requests one after the other, each answered with
+/// 408, 409, 429 or a status from 500 on. `no_backoff` needs the real clock. `gave_up` is reported until a retry comes,
+/// so review at the end. It is about 429, 500, 502, 503 and 504 that name no time above 60 s.
+///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
 /// soon as one clock allows it: the gateway's, the system clock or real time. Clients compare the date with the system
@@ -2799,30 +2817,31 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// The findings in the order of their exchanges.
+  /// Errors, then warnings, then notes, each in the order of their exchanges. `unlisted_model` is last, and once.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  std::size_t judged() const { return judged_; }
+  std::size_t judged() const { return tally_.tries; }
   /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
   /// The number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
   /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;
-  /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
-  /// number of evicted and open exchanges, and the effects of chaos, if any.
+  /// Returns a line with the numbers of calls, tries and injected faults, or that the review is clean. Then one finding
+  /// per line, each with the number of its repetitions. Then the number of evicted and open exchanges, and the effects
+  /// of chaos, if any.
   std::string message() const;
   /// Returns this review without findings of this code. Throws GatewayError with the list of codes if it is unknown.
   Review without(const std::string& code) const;
 
  private:
   friend struct detail::Access;
-  Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
-         std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
+  Review(std::vector<Finding> findings, std::string scope, detail::ReviewTally tally, std::size_t evicted,
+         std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
   std::vector<Finding> findings_;
   std::string scope_;
-  std::size_t judged_;
+  detail::ReviewTally tally_;
   std::size_t evicted_;
   std::size_t open_;
   std::string chaos_;
@@ -5666,6 +5685,10 @@ inline constexpr Kind retried_final_error{"retried_final_error", Severity::error
 inline constexpr Kind retry_delay_in_body_ignored{"retry_delay_in_body_ignored", Severity::warning};
 inline constexpr Kind daily_quota_retried{"daily_quota_retried", Severity::warning};
 inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
+inline constexpr Kind retry_storm{"retry_storm", Severity::warning, false};
+inline constexpr Kind no_backoff{"no_backoff", Severity::warning, false};
+inline constexpr Kind gave_up{"gave_up", Severity::warning, false};
+inline constexpr Kind key_used_while_limited{"key_used_while_limited", Severity::note, false};
 inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
 inline constexpr Kind resent_after_own_timeout{"resent_after_own_timeout", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
@@ -5676,6 +5699,7 @@ inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
 inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
 inline constexpr Kind key_sent_to_other_origin{"key_sent_to_other_origin", Severity::error};
+inline constexpr Kind key_lost_in_redirect{"key_lost_in_redirect", Severity::warning, false};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
 inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
@@ -5685,6 +5709,7 @@ inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
 inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
 inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::warning};
 inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
+inline constexpr Kind tools_empty{"tools_empty", Severity::warning, false};
 inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 
 /// In the order of the documentation.
@@ -5694,6 +5719,10 @@ inline constexpr std::array all = {request_refused,
                                    retry_delay_in_body_ignored,
                                    daily_quota_retried,
                                    asked_again_early,
+                                   retry_storm,
+                                   no_backoff,
+                                   gave_up,
+                                   key_used_while_limited,
                                    idempotency_key_changed,
                                    resent_after_own_timeout,
                                    tool_call_unanswered,
@@ -5704,6 +5733,7 @@ inline constexpr std::array all = {request_refused,
                                    key_in_query,
                                    key_in_body,
                                    key_sent_to_other_origin,
+                                   key_lost_in_redirect,
                                    browser_request,
                                    key_shared,
                                    unlisted_model,
@@ -5713,6 +5743,7 @@ inline constexpr std::array all = {request_refused,
                                    temperature_out_of_range,
                                    temperature_and_top_p,
                                    stream_options_without_stream,
+                                   tools_empty,
                                    duplicate_key};
 
 }  // namespace finding_kinds
@@ -9290,7 +9321,7 @@ struct JournalSignal {
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
+  /// The delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
   bool in_milliseconds = false;
   std::optional<TimePoint> not_before;
@@ -9298,6 +9329,8 @@ struct RetryAdvice {
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
   bool of_a_day = false;
+  /// Whether it names a time, in any of these places, even an invalid one.
+  bool names_time = false;
 };
 
 /// Secrets found outside the Authorization header.
@@ -9335,6 +9368,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Decision decision;
   std::string refusal;              // why the request was rejected or is malformed
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
+  std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
   bool chat = false;  // whether the body is a valid chat request
@@ -9657,6 +9691,7 @@ class GatewayProblems {
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
+  bool is_in_real_time() const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns up to 200 of the newest requests, oldest first, to explain problems of stubs; empty if no stub has one.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -9713,11 +9748,11 @@ void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
 /// Returns the findings about exchanges after `since` that fail no review.
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since);
+                                       bool in_real_time, std::uint64_t since);
 
 /// An exchange under review, with copies of the fields of its record that may change.
 struct Seen {
@@ -9738,10 +9773,13 @@ struct Seen {
   std::optional<std::string> call;
   /// Whether a chaos fault broke the answer, or its Content-Length was wrong.
   bool broken = false;
+  /// Whether its answer was a scripted or forced failure, or had a fault or chaos.
+  bool has_fault = false;
 };
 
-/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Finds retries that are too early, useless or missing; see Review. `all` is ordered by id. Returns the number of
+/// retries.
+std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
@@ -10024,6 +10062,7 @@ struct Answer {
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
+  std::size_t stub_call = 0;  // from 0
   StubState::Use use;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
@@ -15845,6 +15884,9 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
 
 MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
+  if (array.empty())
+    add_finding(finding_kinds::tools_empty,
+                "tools: 0 tools, which OpenAI refuses with 400; leave tools out, or offer at least 1.");
   std::vector<wire::Tool> tools;
   tools.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
@@ -27925,13 +27967,18 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
+/// Whether the request asks for the target of the redirect, apart from the key.
+MOCK_GATEWAY_INLINE bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
+}
+
+MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
+  return redirected.leaks.presented != 0 && request.leaks.presented == redirected.leaks.presented &&
+         has_target_of(redirected, request);
 }
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
@@ -27948,6 +27995,25 @@ MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
+/// Finds requests without the key that the redirect to them still had.
+MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
+  for (std::size_t i = 1; i < own.size(); ++i) {
+    const ExchangeRecord& request = *own[i];
+    if (request.status != 401 || request.leaks.presented != 0) continue;
+    for (std::size_t before = i; before-- > 0;) {
+      const ExchangeRecord& redirected = *own[before];
+      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
+          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
+        continue;
+      findings.push_back(finding_kinds::key_lost_in_redirect.make(
+          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
+          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+          {redirected.id, request.id}));
+      break;
+    }
+  }
+}
+
 }  // namespace redirects
 
 MOCK_GATEWAY_INLINE void remember_journal(const std::shared_ptr<const JournalState>& journal) {
@@ -27962,6 +28028,7 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
   if (all.empty()) return;
   redirects::Records own;
   for (const Seen& seen : all) own.push_back(seen.record);
+  redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
@@ -27998,28 +28065,37 @@ inline constexpr Duration burst = std::chrono::milliseconds{100};
 inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
+/// More tries of one question are a storm.
+inline constexpr std::size_t most_tries = 10;
+inline constexpr std::size_t usual_tries = 3;
+inline constexpr const char* usual_advice = "OpenAI's SDKs make 3 tries.";
+/// The time after an error without a time within which another try shows that the client does not wait.
+inline constexpr Duration no_wait = std::chrono::milliseconds{50};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Equal requests --------------------------------------------------------------------------------------------------
 
-/// Returns a JSON object without its labels and white space; other bodies unchanged.
-MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
-  Json body = read_json_if_valid(text);
-  if (!body.is_object()) return text;
-  for (const char* const label : labels) body.erase(label);
-  return body.dump();
-}
+struct Identity {
+  /// A hash that is equal for a request and its retries.
+  std::uint64_t request = 0;
+  /// A hash that is equal for the same messages, whatever the model is.
+  std::uint64_t messages = 0;
+};
 
-/// Returns a hash that is equal for a request and its retries.
-MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+MOCK_GATEWAY_INLINE Identity identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  const std::string asked = without_labels(request.body);
-  std::uint64_t value = record.leaks.credential;
+  Json body = read_json_if_valid(request.body);
+  if (body.is_object())
+    for (const char* const label : labels) body.erase(label);
+  const std::string asked = body.is_object() ? body.dump() : request.body;
+  Identity identity;
+  identity.messages = fingerprint(body.is_object() ? body.value("messages", Json()).dump() : asked);
+  identity.request = record.leaks.credential;
   // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
-    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
-  return value;
+    identity.request = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", identity.request));
+  return identity;
 }
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
@@ -28084,8 +28160,16 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_parallel_series(const Group& same) {
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
 
-MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
+/// Returns the time that the answer names: not positive if it has passed, empty if it is invalid.
+MOCK_GATEWAY_INLINE std::optional<Duration> named_time(const Seen& seen) {
+  const RetryAdvice& advice = seen.record->advice;
+  if (advice.not_before && seen.first_byte) return *advice.not_before - *seen.first_byte;
+  return advice.after ? advice.after : advice.in_body;
+}
+
+MOCK_GATEWAY_INLINE bool is_final(const Seen& seen) {
+  const ExchangeRecord& record = *seen.record;
+  if (record.advice.should_retry.value_or(false) || named_time(seen).value_or(Duration::max()) <= a_while) return false;
   if (record.status == 400 || record.status == 401 || record.status == 403) return true;
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
@@ -28100,6 +28184,14 @@ MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
   // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether the client has read a failure that another try may get over.
+MOCK_GATEWAY_INLINE bool asks_for_retry(const Seen& seen) {
+  const int status = seen.record->status;
+  const bool is_transient = status == 408 || status == 409 || status == 429 || status >= 500;
+  return is_transient && was_refused(seen) && seen.record->advice.should_retry.value_or(true) && !is_final(seen) &&
+         !is_over_for_the_day(seen.record->advice);
 }
 
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
@@ -28173,7 +28265,7 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
 
 /// Returns the mistake of sending the second request after the first. `alone`: no number marks the second as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
-  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
+  const bool is_final_error = is_final(first) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
@@ -28251,12 +28343,66 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "send one Idempotency-Key with every attempt of a call.");
 }
 
+// --- Tries of one question -------------------------------------------------------------------------------------------
+
+/// Finds tries without end or without a wait. `tries` are consecutive: each but the last got an error and was retried.
+MOCK_GATEWAY_INLINE void judge_tries(const Group& tries, bool in_real_time, std::vector<Finding>& findings) {
+  if (tries.size() > most_tries)
+    findings.push_back(finding(finding_kinds::retry_storm, *tries.front(), *tries.back(),
+                               "asked the same question " + std::to_string(tries.size()) +
+                                   " times, each time after an error. Limit the tries to " +
+                                   std::to_string(most_tries) + " at most; " + usual_advice));
+  if (!in_real_time) return;
+  Group hasty;
+  Duration shortest = Duration::max();
+  for (std::size_t i = 1; i < tries.size(); ++i) {
+    const Duration pause = pause_between(*tries[i - 1], *tries[i]);
+    if (tries[i - 1]->record->advice.names_time || pause >= no_wait || !numbers_fit(*tries[i - 1], *tries[i])) continue;
+    hasty.push_back(tries[i]);
+    shortest = std::min(shortest, pause);
+  }
+  if (hasty.size() < 2) return;
+  findings.push_back(finding(finding_kinds::no_backoff, *tries.front(), *hasty.back(),
+                             "retried " + std::to_string(hasty.size()) + " times within " + seconds(no_wait) +
+                                 " of an error that names no time, once after " + seconds(shortest) +
+                                 ". Wait before each try, longer every time; OpenAI's SDKs wait 0.5 s, then 1 s."));
+}
+
+/// Whether the stub's sequence has an answer after this failure, and no request has asked for it.
+MOCK_GATEWAY_INLINE bool leaves_answer(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::stub || !record.stub || record.stub->plan().of_catalogue) return false;
+  const std::vector<ReplyStep>& steps = record.stub->plan().replies;
+  if (record.stub->calls() != record.stub_call + 1 || record.stub_call >= steps.size()) return false;
+  return std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(record.stub_call) + 1, steps.end(),
+                     [](const ReplyStep& step) { return step.reply && !Access::data(*step.reply).failure; });
+}
+
+/// Returns the finding about the last try of a question, or none.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_last(const Group& tries) {
+  const Seen& last = *tries.back();
+  const ExchangeRecord& record = *last.record;
+  const bool is_known = record.status == 429 || record.status == 500 || (record.status >= 502 && record.status <= 504);
+  const std::optional<Duration> time = named_time(last);
+  if (!is_known || tries.size() >= usual_tries || !asks_for_retry(last) || !leaves_answer(record)) return std::nullopt;
+  if (time && *time > a_while) return std::nullopt;
+  const std::string named = time && *time > Duration::zero() ? ", which named " + seconds(*time) : "";
+  return finding_kinds::gave_up.make("gave up after " + error_of(record) + named + ", with " +
+                                         (tries.size() == 1 ? "1 try" : std::to_string(tries.size()) + " tries") +
+                                         ", although the stub's sequence has an answer left. Retry such an error; " +
+                                         usual_advice + " Ignore this if the caller should get the error.",
+                                     {record.id});
+}
+
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 class EqualRequests {
  public:
-  EqualRequests(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
+  EqualRequests(const Group& same, bool in_real_time, std::vector<Finding>& findings)
+      : same_(same),
+        findings_(findings),
+        in_real_time_(in_real_time),
+        continues_(same.size()),
+        is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -28275,9 +28421,36 @@ class EqualRequests {
       if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
+    judge_series(is_parallel);
+  }
+
+  /// The consecutive tries that end with the last request.
+  const Group& last_tries() const { return tries_; }
+
+  std::size_t retries() const {
+    std::size_t count = 0;
+    for (std::size_t i = 1; i < same_.size(); ++i) {
+      const Seen& before = *same_[i - 1];
+      const bool was_broken = before.outcome != Outcome::Kind::completed && follows(before, *same_[i]);
+      if (continues_[i] || was_broken) ++count;
+    }
+    return count;
   }
 
  private:
+  void judge_series(const std::vector<bool>& is_parallel) {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      const bool goes_on = i > 0 && !is_parallel[i - 1] && !is_parallel[i] && asks_for_retry(*same_[i - 1]) &&
+                           follows(*same_[i - 1], *same_[i]);
+      if (!goes_on && i > 0) {
+        judge_tries(tries_, in_real_time_, findings_);
+        tries_.clear();
+      }
+      tries_.push_back(same_[i]);
+    }
+    judge_tries(tries_, in_real_time_, findings_);
+  }
+
   bool may_continue(const Seen& first, const Seen& second) const {
     if (!numbers_fit(first, second) || !follows(first, second)) return false;
     return second.number ? first.record->decision != Decision::Kind::malformed
@@ -28334,18 +28507,70 @@ class EqualRequests {
 
   const Group& same_;
   std::vector<Finding>& findings_;
+  bool in_real_time_;
   bool parallel_ = false;
+  Group tries_;
   std::vector<std::size_t> open_;                      // failed requests without a retry so far
   std::vector<std::optional<std::size_t>> continues_;  // for each retry, the failed request
   std::vector<bool> is_continued_;
 };
 
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
+                         std::vector<Finding>& findings) {
+  struct Limited {
+    const Seen* by = nullptr;  // the newest 429
+    const Seen* first = nullptr;
+    const Seen* last = nullptr;
+    std::size_t others = 0;
+  };
+  std::map<std::string, Limited> keys;
+  for (const Seen& seen : all) {
+    const ExchangeRecord& record = *seen.record;
+    if (record.request.key_id.empty()) continue;
+    Limited& key = keys[record.request.key_id];
+    if (key.by && judged.count(record.id) == 0 && follows(*key.by, seen) && too_early(*key.by, seen)) {
+      if (key.others++ == 0) key.first = key.by;
+      key.last = &seen;
+    }
+    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+  }
+  for (const auto& [id, key] : keys) {
+    if (key.others == 0) continue;
+    const std::string& name = key.first->record->request.key_description;
+    findings.push_back(finding(finding_kinds::key_used_while_limited, *key.first, *key.last,
+                               text::counted(key.others, "other request") + " with key " +
+                                   excerpts::quoted(name.empty() ? id : name) + " came before the " +
+                                   seconds(*named_time(*key.first)) +
+                                   " of Retry-After had passed. Let all callers of a key wait that long."));
+  }
+}
+
 }  // namespace retries
 
-MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+MOCK_GATEWAY_INLINE std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings) {
+  const auto first = static_cast<std::ptrdiff_t>(findings.size());
   std::map<std::uint64_t, retries::Group> groups;
-  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::EqualRequests(same, findings).judge();
+  std::map<std::uint64_t, const Seen*> newest;  // the newest request with each list of messages
+  std::map<const Seen*, std::uint64_t> messages;
+  for (const Seen& seen : all) {
+    const retries::Identity identity = retries::identity(*seen.record);
+    groups[identity.request].push_back(&seen);
+    newest[identity.messages] = &seen;
+    messages[&seen] = identity.messages;
+  }
+  std::size_t count = 0;
+  for (const auto& [identity, same] : groups) {
+    retries::EqualRequests requests(same, in_real_time, findings);
+    requests.judge();
+    count += requests.retries();
+    if (newest[messages[same.back()]] != same.back()) continue;  // asked again, perhaps another model
+    if (auto gave_up = retries::judge_last(requests.last_tries())) findings.push_back(std::move(*gave_up));
+  }
+  std::set<std::uint64_t> judged;
+  for (auto found = findings.begin() + first; found != findings.end(); ++found) judged.insert(found->exchanges.back());
+  retries::review_limited_keys(all, judged, findings);
+  return count;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -28408,6 +28633,10 @@ MOCK_GATEWAY_INLINE std::vector<Seen> requests_in(const JournalState& journal, c
     seen.answered = now.answered;
     seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
     seen.over = now.over;
+    seen.has_fault = now.decision == Decision::Kind::forced_failure || now.connection_fault || !now.chaos.empty() ||
+                     (now.decision == Decision::Kind::stub && now.status >= 400) ||
+                     std::any_of(now.faults.begin(), now.faults.end(),
+                                 [](const ExchangeRecord::ScriptedFault& scripted) { return scripted.reached; });
     seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
                     [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
@@ -28540,13 +28769,27 @@ MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vecto
   }
 }
 
+/// Joins the notes about unlisted models, because each request may have one, and moves the note to the end.
+MOCK_GATEWAY_INLINE void join_unlisted(std::vector<Finding>& findings) {
+  const auto is_other = [](const Finding& finding) { return finding.code != finding_kinds::unlisted_model.code; };
+  const auto first = std::stable_partition(findings.begin(), findings.end(), is_other);
+  const auto more = static_cast<std::size_t>(std::distance(first, findings.end()));
+  if (more < 2) return;
+  first->message += " " + text::counted(more - 1, "more request") +
+                    " asked for an unlisted model, the last in exchange " +
+                    std::to_string(findings.back().exchanges.back()) + ".";
+  findings.erase(first + 1, findings.end());
+}
+
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.severity != b.severity ? a.severity > b.severity : a.exchanges.back() < b.exchanges.back();
+  });
+  join_unlisted(findings);
 }
 
 }  // namespace review
@@ -28572,8 +28815,10 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
   const std::string location = headers.find("Location").value_or("");
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
+  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
+  advice.names_time = has_time || advice.in_body;
   // If a field occurs with several values, clients differ in which one they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
@@ -28588,35 +28833,37 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
     if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
-  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
 MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
   const std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
+  ReviewTally tally;
+  tally.tries = all.size();
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
+    if (seen.has_fault) ++tally.faults;
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  review_retries(all, findings);
+  tally.retries = review_retries(all, in_real_time, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), tally, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 
 MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since) {
+                                       bool in_real_time, std::uint64_t since) {
   const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
   // Such findings about retries need a failed request. Without one, skip the slow comparison.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
-    review_retries(all, findings);
+    static_cast<void>(review_retries(all, in_real_time, findings));
   review::arrange(findings, switched_off);
   const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
@@ -28624,16 +28871,20 @@ MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& j
 }
 
 MOCK_GATEWAY_INLINE Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
-  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, is_in_real_time(), patience,
+                     reported_);
 }
 
+MOCK_GATEWAY_INLINE bool GatewayProblems::is_in_real_time() const { return !is_manual(gateway_.clock) && !is_instant(gateway_.clock); }
+
 MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
-  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, is_in_real_time(), since);
   const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
   found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
   if (found.empty()) return {};
   constexpr std::size_t none = 0;
-  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  const auto review =
+      Access::make<Review>(std::move(found), std::string(), ReviewTally{}, none, none, std::string(), nullptr);
   return {masked(review.message())};
 }
 
@@ -28643,11 +28894,11 @@ MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
 MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
 MOCK_GATEWAY_INLINE Review::~Review() = default;
 
-MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
+MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, detail::ReviewTally tally, std::size_t evicted,
                std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
-      judged_(judged),
+      tally_(tally),
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)),
@@ -28670,15 +28921,22 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
+  const std::string counts = detail::text::counted(tally_.tries - tally_.retries, "call") + ", " +
+                             std::to_string(tally_.tries) + (tally_.tries == 1 ? " try, " : " tries, ") +
+                             detail::text::counted(tally_.faults, "injected fault");
   std::string clean;
-  if (std::all_of(findings_.begin(), findings_.end(),
-                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
+  const bool is_part = tally_.tries == 0 && !findings_.empty();
+  if (!is_part && std::all_of(findings_.begin(), findings_.end(),
+                              [](const Finding& finding) { return finding.severity == Severity::note; })) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
-    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+    const std::string judged = tally_.tries == 0
+                                   ? "no exchange" + of_scope + " was recorded"
+                                   : detail::text::counted(tally_.tries, "exchange") + of_scope + " judged";
+    const bool is_plain = tally_.retries == 0 && tally_.faults == 0;
+    clean = "clean: " + judged + (is_plain ? "" : " (" + counts + ")") + (rest.empty() ? "" : "; " + rest);
   }
   std::string lines = clean;
+  if (clean.empty() && !is_part) lines = detail::text::counted(findings_.size(), "finding") + " in " + counts;
   std::vector<std::string> harmless;
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
@@ -29187,6 +29445,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
   }
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
+  served.answer.stub_call = choice->call;
   const auto thrown_by_validator =
       guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
@@ -30625,6 +30884,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
     mask(record.chaos.back().text);
   }
   record.stub = answer.stub;
+  record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
@@ -32202,7 +32462,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
-     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "tries again", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
@@ -33088,6 +33348,9 @@ constexpr Row rows[] = {
     {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
       "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
       [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
+    {{"unavailable", "answers 503 with `Retry-After: 1`, then the reply", "RFC 9110, section 15.6.4",
+      "waits as long as it is told, and tries again", then_answer,
+      [] { return service_unavailable().retry_after(seconds{1}); }}},
     {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
       unauthorized}},
     {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
@@ -38323,245 +38586,245 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2554    evidence/verification.hpp
 //   2676    model/finding.hpp
 //   2718    evidence/review.hpp
-//   2839    model/operation.hpp
-//   2870    keys/api_key.hpp
-//   2991    keys/keys.hpp
-//   3046    model/profile.hpp
-//   3075    model/tokenizer.hpp
-//   3087    gateway/options.hpp
-//   3228    model/acceptance.hpp
-//   3397    request/chat_request.hpp
-//   3516    script/scope.hpp
-//   3570    script/failure_scope.hpp
-//   3616    script/chaos.hpp
-//   3710    gateway/sweep.hpp
-//   3847    gateway/catalogue.hpp
-//   4007    gateway/mishaps.hpp
-//   4106    document/scenario_files.hpp
-//   4138    core/error.hpp
-//   4153    document/script_document.hpp
-//   4292    evidence/evidence_json.hpp
-//   4316    core/printed.hpp
-//   4345    core/reporter.hpp
-//   4424  Implementation
-//   4485    core/random.hpp
-//   4515    core/text.hpp
-//   4618    core/json_reader.hpp
-//   4672    core/pattern.hpp
-//   4763    core/json_pointer.hpp
-//   4811    core/calendar.hpp
-//   4830    core/access.hpp
-//   4902    core/timeline.hpp
-//   5080    core/rows.hpp
-//   5106    core/change_count.hpp
-//   5150    core/process.hpp
-//   5177    core/warning.hpp
-//   5192    core/heap_optional.hpp
-//   5219    core/handoff.hpp
-//   5256    model/profile_traits.hpp
-//   5356    model/checks.hpp
-//   5372    model/reply_data.hpp
-//   5438    model/request_error.hpp
-//   5451    model/fault_rows.hpp
-//   5567    model/failure_rows.hpp
-//   5607    model/dialect_rows.hpp
-//   5644    model/finding_kinds.hpp
-//   5721    model/reply_checks.hpp
-//   5770    request/embedding_request.hpp
-//   5794    request/chat_parser.hpp
-//   5811    request/chat_fields.hpp
-//   5859    request/chat_reader.hpp
-//   5954    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_checker.hpp
-//   6679    answer/embeddings.hpp
-//   6695    answer/occurrences.hpp
-//   6730    script/matcher_node.hpp
-//   6835    script/script.hpp
-//   7089    script/chaos_plan.hpp
-//   7131    script/chaos_rules.hpp
-//   7205    script/connection_faults.hpp
-//   7259    script/forced_failures.hpp
-//   7298    script/field_matchers.hpp
-//   7372    script/hiding.hpp
-//   7411    script/excerpts.hpp
-//   7435    script/json_comparison.hpp
-//   7461    delivery/answer_log.hpp
-//   7570    delivery/gzip.hpp
-//   7595    delivery/framing.hpp
-//   7644    delivery/outlet.hpp
-//   7691    delivery/pace_schedule.hpp
-//   7733    delivery/progress.hpp
-//   7783    delivery/waits.hpp
-//   7859    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8443    http/connection.hpp
-//   8710    http/request_reader.hpp
-//   8834    http/server.hpp
-//   8894    http/response.hpp
-//   8909    http/turned_away.hpp
-//   8957    http/workers.hpp
-//   9013    http/acceptor.hpp
-//   9056    http/poller.hpp
-//   9109    http/reactor.hpp
-//   9215    evidence/kept_problems.hpp
-//   9278    evidence/record.hpp
-//   9530    evidence/diagnosis.hpp
-//   9592    evidence/gateway_problems.hpp
-//   9690    evidence/review_parts.hpp
-//   9751    serve/asked_requests.hpp
-//   9828    serve/operations.hpp
-//   9895    serve/served_models.hpp
-//   9935    serve/gateway_state.hpp
-//   9993    serve/served_request.hpp
-//  10174    serve/runner.hpp
-//  10224    serve/connection_loop.hpp
-//  10267    serve/tester_code.hpp
-//  10331    gateway/catalogue_entries.hpp
-//  10594    gateway/option_values.hpp
-//  10652    gateway/sweep_run.hpp
-//  10675    document/script_reader.hpp
-//  10884    document/script_sections.hpp
-//  11063    document/script_values.hpp
-//  11229    core/calendar.cpp
-//  11310    core/clock.cpp
-//  11715    core/gate.cpp
-//  11925    core/json_reader.cpp
-//  12264    core/pattern.cpp
-//  12677    core/random.cpp
-//  12732    core/reporter.cpp
-//  12830    core/text.cpp
-//  13174    model/acceptance.cpp
-//  13233    model/checks.cpp
-//  13270    model/connection_fault.cpp
-//  13372    model/failure.cpp
-//  13518    model/fault.cpp
-//  13752    model/finding.cpp
-//  13786    model/http_reply.cpp
-//  13852    model/pace.cpp
-//  14050    model/profile.cpp
-//  14228    model/range.cpp
-//  14258    model/received_request.cpp
-//  14326    model/reply.cpp
-//  14722    model/reply_checks.cpp
-//  14915    model/reply_template.cpp
-//  15075    model/sent_answer.cpp
-//  15103    model/sse_dialect.cpp
-//  15248    request/chat_fields.cpp
-//  15390    request/chat_messages.cpp
-//  15599    request/chat_reader.cpp
-//  16004    request/chat_request.cpp
-//  16088    request/embedding_request.cpp
-//  16176    keys/api_key.cpp
-//  16226    keys/key_store.cpp
-//  16723    keys/keys.cpp
-//  16787    keys/secrets.cpp
-//  16992    answer/bodies.cpp
-//  17065    answer/completion.cpp
-//  17291    answer/completion_events.cpp
-//  17487    answer/completion_json.cpp
-//  17704    answer/default_reply.cpp
-//  17881    answer/embeddings.cpp
-//  17998    answer/schema_checker.cpp
-//  18461    answer/schema_instance.cpp
-//  18834    answer/tokens.cpp
-//  19055    answer/words.cpp
-//  19116    script/chaos.cpp
-//  19256    script/chaos_rules.cpp
-//  19368    script/connection_faults.cpp
-//  19477    script/excerpts.cpp
-//  19539    script/field_matchers.cpp
-//  19917    script/forced_failures.cpp
-//  20006    script/hiding.cpp
-//  20121    script/json_comparison.cpp
-//  20207    script/matcher.cpp
-//  20450    script/matchers.cpp
-//  20803    script/scope.cpp
-//  20861    script/script.cpp
-//  21257    script/text_matchers.cpp
-//  21378    delivery/answer_log.cpp
-//  21548    delivery/delivery.cpp
-//  22012    delivery/faults_and_waits.cpp
-//  22285    delivery/framing.cpp
-//  22402    delivery/gzip.cpp
-//  22469    delivery/pace_schedule.cpp
-//  22538    delivery/progress.cpp
-//  22589    delivery/write_queue.cpp
-//  22730    http/acceptor.cpp
-//  22838    http/compatibility.cpp
-//  22947    http/connection.cpp
-//  23528    http/poller.cpp
-//  23696    http/reactor.cpp
-//  23959    http/request_reader.cpp
-//  24410    http/response.cpp
-//  24491    http/server.cpp
-//  24898    http/sockets.cpp
-//  25400    http/turned_away.cpp
-//  25484    http/workers.cpp
-//  25597    evidence/diagnosis.cpp
-//  25816    evidence/evidence_json.cpp
-//  26183    evidence/exchange.cpp
-//  26469    evidence/gateway_problems.cpp
-//  26916    evidence/journal.cpp
-//  27070    evidence/kept_problems.cpp
-//  27180    evidence/notes.cpp
-//  27281    evidence/record.cpp
-//  27738    evidence/redaction.cpp
-//  27878    evidence/redirects.cpp
-//  27981    evidence/retries.cpp
-//  28353    evidence/review.cpp
-//  28724    evidence/told_in_body.cpp
-//  28821    evidence/verification.cpp
-//  28938    serve/answer_headers.cpp
-//  29015    serve/asked_requests.cpp
-//  29082    serve/chat_judge.cpp
-//  29395    serve/connection_loop.cpp
-//  29556    serve/gateway_state.cpp
-//  29592    serve/judge.cpp
-//  29825    serve/limits.cpp
-//  29922    serve/operations.cpp
-//  30144    serve/reply_answer.cpp
-//  30285    serve/request_checks.cpp
-//  30359    serve/runner.cpp
-//  30707    serve/served_models.cpp
-//  30785    serve/served_request.cpp
-//  30853    gateway/catalogue.cpp
-//  31266    gateway/catalogue_chunks.cpp
-//  31554    gateway/catalogue_delivery.cpp
-//  31706    gateway/catalogue_entries.cpp
-//  31935    gateway/catalogue_failures.cpp
-//  32216    gateway/catalogue_framing.cpp
-//  32400    gateway/catalogue_tool_calls.cpp
-//  32599    gateway/chat_script.cpp
-//  32748    gateway/gateway.cpp
-//  33038    gateway/mishaps.cpp
-//  33376    gateway/options.cpp
-//  33529    gateway/sweep.cpp
-//  33930    document/scenario_files.cpp
-//  34068    document/script_document.cpp
-//  34458    document/script_faults.cpp
-//  34744    document/script_files.cpp
-//  34888    document/script_gateway.cpp
-//  35191    document/script_matchers.cpp
-//  35484    document/script_objects.cpp
-//  35644    document/script_reader.cpp
-//  36092    document/script_references.cpp
-//  36408    document/script_replies.cpp
-//  36792    document/script_schema.cpp
-//  36919    document/script_sections.cpp
-//  37461    document/script_values.cpp
-//  37849  Adapters
-//  37866    adapters/catch2.hpp
-//  38020    adapters/doctest.hpp
-//  38180    adapters/gtest.hpp
+//   2858    model/operation.hpp
+//   2889    keys/api_key.hpp
+//   3010    keys/keys.hpp
+//   3065    model/profile.hpp
+//   3094    model/tokenizer.hpp
+//   3106    gateway/options.hpp
+//   3247    model/acceptance.hpp
+//   3416    request/chat_request.hpp
+//   3535    script/scope.hpp
+//   3589    script/failure_scope.hpp
+//   3635    script/chaos.hpp
+//   3729    gateway/sweep.hpp
+//   3866    gateway/catalogue.hpp
+//   4026    gateway/mishaps.hpp
+//   4125    document/scenario_files.hpp
+//   4157    core/error.hpp
+//   4172    document/script_document.hpp
+//   4311    evidence/evidence_json.hpp
+//   4335    core/printed.hpp
+//   4364    core/reporter.hpp
+//   4443  Implementation
+//   4504    core/random.hpp
+//   4534    core/text.hpp
+//   4637    core/json_reader.hpp
+//   4691    core/pattern.hpp
+//   4782    core/json_pointer.hpp
+//   4830    core/calendar.hpp
+//   4849    core/access.hpp
+//   4921    core/timeline.hpp
+//   5099    core/rows.hpp
+//   5125    core/change_count.hpp
+//   5169    core/process.hpp
+//   5196    core/warning.hpp
+//   5211    core/heap_optional.hpp
+//   5238    core/handoff.hpp
+//   5275    model/profile_traits.hpp
+//   5375    model/checks.hpp
+//   5391    model/reply_data.hpp
+//   5457    model/request_error.hpp
+//   5470    model/fault_rows.hpp
+//   5586    model/failure_rows.hpp
+//   5626    model/dialect_rows.hpp
+//   5663    model/finding_kinds.hpp
+//   5752    model/reply_checks.hpp
+//   5801    request/embedding_request.hpp
+//   5825    request/chat_parser.hpp
+//   5842    request/chat_fields.hpp
+//   5890    request/chat_reader.hpp
+//   5985    keys/secrets.hpp
+//   6028    keys/key_store.hpp
+//   6235    answer/bodies.hpp
+//   6263    answer/events.hpp
+//   6321    answer/tokens.hpp
+//   6391    answer/completion.hpp
+//   6480    answer/completion_json.hpp
+//   6516    answer/completion_events.hpp
+//   6577    answer/words.hpp
+//   6592    answer/default_reply.hpp
+//   6607    answer/schema_checker.hpp
+//   6710    answer/embeddings.hpp
+//   6726    answer/occurrences.hpp
+//   6761    script/matcher_node.hpp
+//   6866    script/script.hpp
+//   7120    script/chaos_plan.hpp
+//   7162    script/chaos_rules.hpp
+//   7236    script/connection_faults.hpp
+//   7290    script/forced_failures.hpp
+//   7329    script/field_matchers.hpp
+//   7403    script/hiding.hpp
+//   7442    script/excerpts.hpp
+//   7466    script/json_comparison.hpp
+//   7492    delivery/answer_log.hpp
+//   7601    delivery/gzip.hpp
+//   7626    delivery/framing.hpp
+//   7675    delivery/outlet.hpp
+//   7722    delivery/pace_schedule.hpp
+//   7764    delivery/progress.hpp
+//   7814    delivery/waits.hpp
+//   7890    delivery/write_queue.hpp
+//   7985    delivery/delivery.hpp
+//   8251    http/exchange_observer.hpp
+//   8285    http/sockets.hpp
+//   8405    http/wakes.hpp
+//   8474    http/connection.hpp
+//   8741    http/request_reader.hpp
+//   8865    http/server.hpp
+//   8925    http/response.hpp
+//   8940    http/turned_away.hpp
+//   8988    http/workers.hpp
+//   9044    http/acceptor.hpp
+//   9087    http/poller.hpp
+//   9140    http/reactor.hpp
+//   9246    evidence/kept_problems.hpp
+//   9309    evidence/record.hpp
+//   9564    evidence/diagnosis.hpp
+//   9626    evidence/gateway_problems.hpp
+//   9725    evidence/review_parts.hpp
+//   9789    serve/asked_requests.hpp
+//   9866    serve/operations.hpp
+//   9933    serve/served_models.hpp
+//   9973    serve/gateway_state.hpp
+//  10031    serve/served_request.hpp
+//  10213    serve/runner.hpp
+//  10263    serve/connection_loop.hpp
+//  10306    serve/tester_code.hpp
+//  10370    gateway/catalogue_entries.hpp
+//  10633    gateway/option_values.hpp
+//  10691    gateway/sweep_run.hpp
+//  10714    document/script_reader.hpp
+//  10923    document/script_sections.hpp
+//  11102    document/script_values.hpp
+//  11268    core/calendar.cpp
+//  11349    core/clock.cpp
+//  11754    core/gate.cpp
+//  11964    core/json_reader.cpp
+//  12303    core/pattern.cpp
+//  12716    core/random.cpp
+//  12771    core/reporter.cpp
+//  12869    core/text.cpp
+//  13213    model/acceptance.cpp
+//  13272    model/checks.cpp
+//  13309    model/connection_fault.cpp
+//  13411    model/failure.cpp
+//  13557    model/fault.cpp
+//  13791    model/finding.cpp
+//  13825    model/http_reply.cpp
+//  13891    model/pace.cpp
+//  14089    model/profile.cpp
+//  14267    model/range.cpp
+//  14297    model/received_request.cpp
+//  14365    model/reply.cpp
+//  14761    model/reply_checks.cpp
+//  14954    model/reply_template.cpp
+//  15114    model/sent_answer.cpp
+//  15142    model/sse_dialect.cpp
+//  15287    request/chat_fields.cpp
+//  15429    request/chat_messages.cpp
+//  15638    request/chat_reader.cpp
+//  16046    request/chat_request.cpp
+//  16130    request/embedding_request.cpp
+//  16218    keys/api_key.cpp
+//  16268    keys/key_store.cpp
+//  16765    keys/keys.cpp
+//  16829    keys/secrets.cpp
+//  17034    answer/bodies.cpp
+//  17107    answer/completion.cpp
+//  17333    answer/completion_events.cpp
+//  17529    answer/completion_json.cpp
+//  17746    answer/default_reply.cpp
+//  17923    answer/embeddings.cpp
+//  18040    answer/schema_checker.cpp
+//  18503    answer/schema_instance.cpp
+//  18876    answer/tokens.cpp
+//  19097    answer/words.cpp
+//  19158    script/chaos.cpp
+//  19298    script/chaos_rules.cpp
+//  19410    script/connection_faults.cpp
+//  19519    script/excerpts.cpp
+//  19581    script/field_matchers.cpp
+//  19959    script/forced_failures.cpp
+//  20048    script/hiding.cpp
+//  20163    script/json_comparison.cpp
+//  20249    script/matcher.cpp
+//  20492    script/matchers.cpp
+//  20845    script/scope.cpp
+//  20903    script/script.cpp
+//  21299    script/text_matchers.cpp
+//  21420    delivery/answer_log.cpp
+//  21590    delivery/delivery.cpp
+//  22054    delivery/faults_and_waits.cpp
+//  22327    delivery/framing.cpp
+//  22444    delivery/gzip.cpp
+//  22511    delivery/pace_schedule.cpp
+//  22580    delivery/progress.cpp
+//  22631    delivery/write_queue.cpp
+//  22772    http/acceptor.cpp
+//  22880    http/compatibility.cpp
+//  22989    http/connection.cpp
+//  23570    http/poller.cpp
+//  23738    http/reactor.cpp
+//  24001    http/request_reader.cpp
+//  24452    http/response.cpp
+//  24533    http/server.cpp
+//  24940    http/sockets.cpp
+//  25442    http/turned_away.cpp
+//  25526    http/workers.cpp
+//  25639    evidence/diagnosis.cpp
+//  25858    evidence/evidence_json.cpp
+//  26225    evidence/exchange.cpp
+//  26511    evidence/gateway_problems.cpp
+//  26958    evidence/journal.cpp
+//  27112    evidence/kept_problems.cpp
+//  27222    evidence/notes.cpp
+//  27323    evidence/record.cpp
+//  27780    evidence/redaction.cpp
+//  27920    evidence/redirects.cpp
+//  28048    evidence/retries.cpp
+//  28578    evidence/review.cpp
+//  28982    evidence/told_in_body.cpp
+//  29079    evidence/verification.cpp
+//  29196    serve/answer_headers.cpp
+//  29273    serve/asked_requests.cpp
+//  29340    serve/chat_judge.cpp
+//  29654    serve/connection_loop.cpp
+//  29815    serve/gateway_state.cpp
+//  29851    serve/judge.cpp
+//  30084    serve/limits.cpp
+//  30181    serve/operations.cpp
+//  30403    serve/reply_answer.cpp
+//  30544    serve/request_checks.cpp
+//  30618    serve/runner.cpp
+//  30967    serve/served_models.cpp
+//  31045    serve/served_request.cpp
+//  31113    gateway/catalogue.cpp
+//  31526    gateway/catalogue_chunks.cpp
+//  31814    gateway/catalogue_delivery.cpp
+//  31966    gateway/catalogue_entries.cpp
+//  32195    gateway/catalogue_failures.cpp
+//  32476    gateway/catalogue_framing.cpp
+//  32660    gateway/catalogue_tool_calls.cpp
+//  32859    gateway/chat_script.cpp
+//  33008    gateway/gateway.cpp
+//  33298    gateway/mishaps.cpp
+//  33639    gateway/options.cpp
+//  33792    gateway/sweep.cpp
+//  34193    document/scenario_files.cpp
+//  34331    document/script_document.cpp
+//  34721    document/script_faults.cpp
+//  35007    document/script_files.cpp
+//  35151    document/script_gateway.cpp
+//  35454    document/script_matchers.cpp
+//  35747    document/script_objects.cpp
+//  35907    document/script_reader.cpp
+//  36355    document/script_references.cpp
+//  36671    document/script_replies.cpp
+//  37055    document/script_schema.cpp
+//  37182    document/script_sections.cpp
+//  37724    document/script_values.cpp
+//  38112  Adapters
+//  38129    adapters/catch2.hpp
+//  38283    adapters/doctest.hpp
+//  38443    adapters/gtest.hpp

@@ -273,7 +273,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
-     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "tries again", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 void add_failures(Scenarios& all) {

@@ -57,6 +57,7 @@ struct Answer {
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
+  std::size_t stub_call = 0;  // from 0
   StubState::Use use;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;

@@ -274,7 +274,7 @@ class WhatACommandGets(Folder):
             self.assertEqual(environment["OPENAI_API_BASE"], address)
             self.assertNotEqual(environment["OPENAI_API_KEY"], "sk-real")
             self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), ("corp,127.0.0.1,localhost",) * 2)
-            self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "What is the weather?")
+            self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "What is the weather in Zürich?")
             self.assertEqual(environment["MOCK_GATEWAY_MODEL"], "mock-model")
             self.assertEqual(environment["MOCK_GATEWAY_STREAM"], "1" if stream else "0")
             self.assertEqual((environment["OTHER"], stdin, is_leader), ("kept", "", True))

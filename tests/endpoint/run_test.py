@@ -186,7 +186,7 @@ for status in 429, 200:
             for code, further, element in (0, [], "system-out"), (1, ["--fail-on", "warning"], "failure"):
                 with self.subTest(further):
                     said = self.assert_code(code, *flags, *further, command=again)
-                    self.assertRegex(said, r"\nreview: asked_again_early \(exchange 2 after 1\): " + told)
+                    self.assertRegex(said, r"\nreview: 1 finding in [^\n]+\nasked_again_early \(exchange 2 after 1\): " + told)
                     tree = xml.etree.ElementTree.parse(junit)
                     self.assertEqual(len(list(tree.iter("failure"))), code)
                     case = tree.find(".//testcase[@name='asked_again_early']")
