@@ -751,12 +751,13 @@ Matcher message_is(int position, std::string role, TextMatcher text = any_text()
 Matcher turns_are(Range count);
 /// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// Matches if the last message is a tool result.
+/// A tool result follows the assistant's last message. Like the next two, it ignores other messages after the result:
+/// coding agents append reminders as user or system messages.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
-/// call is found by its id.
+/// A tool result after the assistant's last message is for a call of this function, and its text matches. The call is
+/// found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
+/// A tool result after the assistant's last message is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
 // Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
@@ -2710,8 +2711,8 @@ struct Finding {
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove the mistake; the exchange with the mistake is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
-  /// client may do what the test intends.
+  /// Whether it makes a Review false and fails the test of a test helper. False for notes, and for warnings about what
+  /// a test may intend, such as `asked_again_early` and `gave_up`.
   bool fails_review = true;
 };
 
@@ -2735,20 +2736,32 @@ namespace detail {
 struct Access;
 class ReportedProblems;
 
+/// What a review has judged. A call has one or more tries, each an exchange.
+struct ReviewTally {
+  std::size_t tries = 0;
+  std::size_t retries = 0;
+  std::size_t faults = 0;  // tries that got a scripted or forced failure, a fault or chaos
+};
+
 }  // namespace detail
 
-/// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
-/// latter also occurs in tests that expect an error and then ask again. An adapter prints it at the end of a failed
-/// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
+/// The client's mistakes that the recorded exchanges prove. True if no finding fails the review. Notes fail none, nor
+/// do the warnings marked with *, which also occur in tests that expect an error. An adapter prints these at the end of
+/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
 /// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
 /// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
-/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429)       |
+/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429), that |
+/// |                               |          | name no time of at most 60 s                                        |
 /// | retry_delay_in_body_ignored   | warning  | retried before the time in the body of a 429 without such a header  |
 /// | daily_quota_retried           | warning  | retried within a minute after a 429 that names a daily quota        |
-/// | asked_again_early             | warning  | a new call before such a time, or within 1 s of a final error       |
+/// | asked_again_early             | warning* | a new call before such a time, or within 1 s of a final error       |
+/// | retry_storm                   | warning* | more than 10 tries of one question                                  |
+/// | no_backoff                    | warning* | retried twice within 50 ms of errors that name no time              |
+/// | gave_up                       | warning* | fewer than 3 tries; the stub's sequence still has an answer         |
+/// | key_used_while_limited        | note     | other requests of a key before the time that its 429 names          |
 /// | idempotency_key_changed       | warning  | a numbered retry with a different Idempotency-Key                   |
 /// | resent_after_own_timeout      | warning  | resent an unanswered request without an Idempotency-Key             |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
@@ -2759,6 +2772,7 @@ class ReportedProblems;
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | key_sent_to_other_origin      | error    | a redirect took the key to another gateway of the process           |
+/// | key_lost_in_redirect          | warning* | no key after a redirect to the same gateway                         |
 /// | browser_request               | error    | an Origin header: sent by a browser, which should not have a key    |
 /// | key_shared                    | warning  | one key from User-Agents without a common product                   |
 /// | unlisted_model                | note     | a model that is not listed, if any model is served                  |
@@ -2768,6 +2782,7 @@ class ReportedProblems;
 /// | temperature_out_of_range      | warning  | a temperature outside 0 to 2                                        |
 /// | temperature_and_top_p         | warning  | both temperature and top_p; only one should be set                  |
 /// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
+/// | tools_empty                   | warning* | tools is [], which OpenAI refuses                                   |
 /// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
 /// A request counts as the retry of an earlier one if:
@@ -2793,6 +2808,10 @@ class ReportedProblems;
 /// error on purpose. In the other, equal parallel calls all fail and are not retried. Vary such requests, or leave the
 /// finding out.
 ///
+/// `retry_storm` and `no_backoff` count tries of one question: equal requests one after the other, each answered with
+/// 408, 409, 429 or a status from 500 on. `no_backoff` needs the real clock. `gave_up` is reported until a retry comes,
+/// so review at the end. It is about 429, 500, 502, 503 and 504 that name no time above 60 s.
+///
 /// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
 /// the message names it. Timers fire early, so 2 ms less are accepted. If Retry-After is a date, a client may retry as
 /// soon as one clock allows it: the gateway's, the system clock or real time. Clients compare the date with the system
@@ -2810,30 +2829,32 @@ class [[nodiscard]] Review {
   ~Review();
 
   explicit operator bool() const;
-  /// Returns the findings in the order of their exchanges.
+  /// Returns errors, then warnings, then notes, each in the order of their exchanges. `unlisted_model` is last, and
+  /// once.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  std::size_t judged() const { return judged_; }
+  std::size_t judged() const { return tally_.tries; }
   /// Returns the number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
   /// Returns the number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
   /// Returns what chaos did to the judged exchanges and how to repeat it. Empty without chaos.
   std::string chaos() const;
-  /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
-  /// number of evicted and open exchanges, and the effects of chaos, if any.
+  /// Returns a line with the numbers of calls, tries and injected faults, or that the review is clean. Then one finding
+  /// per line, each with the number of its repetitions. Then the number of evicted and open exchanges, and the effects
+  /// of chaos, if any.
   std::string message() const;
   /// Returns this review without findings of this code. Throws GatewayError with the list of codes if it is unknown.
   Review without(const std::string& code) const;
 
  private:
   friend struct detail::Access;
-  Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
-         std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
+  Review(std::vector<Finding> findings, std::string scope, detail::ReviewTally tally, std::size_t evicted,
+         std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
   std::vector<Finding> findings_;
   std::string scope_;
-  std::size_t judged_;
+  detail::ReviewTally tally_;
   std::size_t evicted_;
   std::size_t open_;
   std::string chaos_;
@@ -5683,6 +5704,10 @@ inline constexpr Kind retried_final_error{"retried_final_error", Severity::error
 inline constexpr Kind retry_delay_in_body_ignored{"retry_delay_in_body_ignored", Severity::warning};
 inline constexpr Kind daily_quota_retried{"daily_quota_retried", Severity::warning};
 inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
+inline constexpr Kind retry_storm{"retry_storm", Severity::warning, false};
+inline constexpr Kind no_backoff{"no_backoff", Severity::warning, false};
+inline constexpr Kind gave_up{"gave_up", Severity::warning, false};
+inline constexpr Kind key_used_while_limited{"key_used_while_limited", Severity::note, false};
 inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
 inline constexpr Kind resent_after_own_timeout{"resent_after_own_timeout", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
@@ -5693,6 +5718,7 @@ inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
 inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
 inline constexpr Kind key_sent_to_other_origin{"key_sent_to_other_origin", Severity::error};
+inline constexpr Kind key_lost_in_redirect{"key_lost_in_redirect", Severity::warning, false};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
 inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
@@ -5702,6 +5728,7 @@ inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
 inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
 inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::warning};
 inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
+inline constexpr Kind tools_empty{"tools_empty", Severity::warning, false};
 inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 
 /// In the order of the documentation.
@@ -5711,6 +5738,10 @@ inline constexpr std::array all = {request_refused,
                                    retry_delay_in_body_ignored,
                                    daily_quota_retried,
                                    asked_again_early,
+                                   retry_storm,
+                                   no_backoff,
+                                   gave_up,
+                                   key_used_while_limited,
                                    idempotency_key_changed,
                                    resent_after_own_timeout,
                                    tool_call_unanswered,
@@ -5721,6 +5752,7 @@ inline constexpr std::array all = {request_refused,
                                    key_in_query,
                                    key_in_body,
                                    key_sent_to_other_origin,
+                                   key_lost_in_redirect,
                                    browser_request,
                                    key_shared,
                                    unlisted_model,
@@ -5730,6 +5762,7 @@ inline constexpr std::array all = {request_refused,
                                    temperature_out_of_range,
                                    temperature_and_top_p,
                                    stream_options_without_stream,
+                                   tools_empty,
                                    duplicate_key};
 
 }  // namespace finding_kinds
@@ -9430,7 +9463,7 @@ struct JournalSignal {
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
+  /// The delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
   bool in_milliseconds = false;
   std::optional<TimePoint> not_before;
@@ -9438,6 +9471,8 @@ struct RetryAdvice {
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
   bool of_a_day = false;
+  /// Whether it names a time, in any of these places, even an invalid one.
+  bool names_time = false;
 };
 
 /// Secrets found outside the Authorization header.
@@ -9475,6 +9510,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Decision decision;
   std::string refusal;              // why the request was rejected or is malformed
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
+  std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
   bool chat = false;  // whether the body is a valid chat request
@@ -9803,6 +9839,7 @@ class GatewayProblems {
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
+  bool is_in_real_time() const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns up to 200 of the newest requests, oldest first, to explain problems of stubs; empty if no stub has one.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -9859,11 +9896,11 @@ void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
 /// Returns the findings about exchanges after `since` that fail no review.
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since);
+                                       bool in_real_time, std::uint64_t since);
 
 /// An exchange under review, with copies of the fields of its record that may change.
 struct Seen {
@@ -9884,10 +9921,13 @@ struct Seen {
   std::optional<std::string> call;
   /// Whether a chaos fault broke the answer, or its Content-Length was wrong.
   bool broken = false;
+  /// Whether its answer was a scripted or forced failure, or had a fault or chaos.
+  bool has_fault = false;
 };
 
-/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Finds retries that are too early, useless or missing; see Review. `all` is ordered by id. Returns the number of
+/// retries.
+std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
@@ -10171,6 +10211,7 @@ struct Answer {
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
+  std::size_t stub_call = 0;  // from 0
   StubState::Use use;
   /// The call of the stub, to owe its reply if chaos breaks it.
   OwedReplies::Owed call;
@@ -16027,6 +16068,9 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
 
 MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
+  if (array.empty())
+    add_finding(finding_kinds::tools_empty,
+                "tools: 0 tools, which OpenAI refuses with 400; leave tools out, or offer at least 1.");
   std::vector<wire::Tool> tools;
   tools.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
@@ -20779,10 +20823,6 @@ MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const Ch
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-MOCK_GATEWAY_INLINE bool last_is_tool(const MatcherNode&, const ChatCall& call) {
-  return !call.chat().messages.empty() && call.chat().messages.back().role == "tool";
-}
-
 MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
@@ -20791,11 +20831,14 @@ struct ToolResult {
   const std::string* function;
 };
 
-MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
+/// Returns the tool results after the assistant's last message. Clients append reminders, so other messages may follow.
+MOCK_GATEWAY_INLINE std::vector<ToolResult> unanswered_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
+  const auto is_tool = [](const wire::Message& message) { return message.role == "tool"; };
   std::size_t first = chat.messages.size();
-  while (first > 0 && chat.messages[first - 1].role == "tool") --first;
-  if (first == chat.messages.size()) return results;
+  while (first > 0 && chat.messages[first - 1].role != "assistant") --first;
+  if (std::none_of(chat.messages.begin() + static_cast<std::ptrdiff_t>(first), chat.messages.end(), is_tool))
+    return results;
   // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
@@ -20803,6 +20846,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) functions.emplace(call->id, &call->name);
   }
   for (std::size_t index = first; index < chat.messages.size(); ++index) {
+    if (!is_tool(chat.messages[index])) continue;
     const auto function = functions.find(chat.messages[index].tool_call_id);
     results.push_back({&chat.messages[index], function == functions.end() ? nullptr : function->second});
   }
@@ -20814,14 +20858,16 @@ MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result
   return result.function != nullptr && *result.function == node.operand;
 }
 
-MOCK_GATEWAY_INLINE bool final_tool_result_matches(const MatcherNode& node, const ChatCall& call) {
-  for (const ToolResult& result : final_tool_results(call.chat()))
+MOCK_GATEWAY_INLINE bool has_tool_result(const MatcherNode&, const ChatCall& call) { return !unanswered_tool_results(call.chat()).empty(); }
+
+MOCK_GATEWAY_INLINE bool tool_result_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const ToolResult& result : unanswered_tool_results(call.chat()))
     if (is_of(node, result) && node.text->matches(result.message->text())) return true;
   return false;
 }
 
 MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
-  const std::vector<ToolResult> results = final_tool_results(call.chat());
+  const std::vector<ToolResult> results = unanswered_tool_results(call.chat());
   if (results.empty()) return last_role(call.chat());
   constexpr std::size_t most = 5;
   std::string list;
@@ -20837,10 +20883,10 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
-  std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
+MOCK_GATEWAY_INLINE Matcher unanswered_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
+  std::string description = std::string("has an unanswered tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
-      text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
+      text_leaf(description + and_text(text), text, tool_result_matches, actual_tool_results, std::move(operand));
   node.by_call_id = by_call_id;
   return detail::Access::make<Matcher>(std::move(node));
 }
@@ -20952,15 +20998,15 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("last message is a tool result", last_is_tool, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
-  return detail::matchers::final_tool_result("", std::move(function), false, text);
+  return detail::matchers::unanswered_tool_result("", std::move(function), false, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result_of(std::string call_id, TextMatcher text) {
-  return detail::matchers::final_tool_result("call ", std::move(call_id), true, text);
+  return detail::matchers::unanswered_tool_result("call ", std::move(call_id), true, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }
@@ -28279,13 +28325,18 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
+/// Whether the request asks for the target of the redirect, apart from the key.
+MOCK_GATEWAY_INLINE bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
+}
+
+MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
+  return redirected.leaks.presented != 0 && request.leaks.presented == redirected.leaks.presented &&
+         has_target_of(redirected, request);
 }
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
@@ -28302,6 +28353,25 @@ MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
+/// Finds requests without the key that the redirect to them still had.
+MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
+  for (std::size_t i = 1; i < own.size(); ++i) {
+    const ExchangeRecord& request = *own[i];
+    if (request.status != 401 || request.leaks.presented != 0) continue;
+    for (std::size_t before = i; before-- > 0;) {
+      const ExchangeRecord& redirected = *own[before];
+      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
+          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
+        continue;
+      findings.push_back(finding_kinds::key_lost_in_redirect.make(
+          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
+          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+          {redirected.id, request.id}));
+      break;
+    }
+  }
+}
+
 }  // namespace redirects
 
 MOCK_GATEWAY_INLINE void remember_journal(const std::shared_ptr<const JournalState>& journal) {
@@ -28316,6 +28386,7 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
   if (all.empty()) return;
   redirects::Records own;
   for (const Seen& seen : all) own.push_back(seen.record);
+  redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
@@ -28352,28 +28423,37 @@ inline constexpr Duration burst = std::chrono::milliseconds{100};
 inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
+/// More tries of one question are a storm.
+inline constexpr std::size_t most_tries = 10;
+inline constexpr std::size_t usual_tries = 3;
+inline constexpr const char* usual_advice = "OpenAI's SDKs make 3 tries.";
+/// The time after an error without a time within which another try shows that the client does not wait.
+inline constexpr Duration no_wait = std::chrono::milliseconds{50};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Equal requests --------------------------------------------------------------------------------------------------
 
-/// Returns a JSON object without its labels and white space; other bodies unchanged.
-MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
-  Json body = read_json_if_valid(text);
-  if (!body.is_object()) return text;
-  for (const char* const label : labels) body.erase(label);
-  return body.dump();
-}
+struct Identity {
+  /// A hash that is equal for a request and its retries.
+  std::uint64_t request = 0;
+  /// A hash that is equal for the same messages, whatever the model is.
+  std::uint64_t messages = 0;
+};
 
-/// Returns a hash that is equal for a request and its retries.
-MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+MOCK_GATEWAY_INLINE Identity identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  const std::string asked = without_labels(request.body);
-  std::uint64_t value = record.leaks.credential;
+  Json body = read_json_if_valid(request.body);
+  if (body.is_object())
+    for (const char* const label : labels) body.erase(label);
+  const std::string asked = body.is_object() ? body.dump() : request.body;
+  Identity identity;
+  identity.messages = fingerprint(body.is_object() ? body.value("messages", Json()).dump() : asked);
+  identity.request = record.leaks.credential;
   // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
-    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
-  return value;
+    identity.request = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", identity.request));
+  return identity;
 }
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
@@ -28438,8 +28518,16 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_parallel_series(const Group& same) {
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
 
-MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
+/// Returns the time that the answer names: not positive if it has passed, empty if it is invalid.
+MOCK_GATEWAY_INLINE std::optional<Duration> named_time(const Seen& seen) {
+  const RetryAdvice& advice = seen.record->advice;
+  if (advice.not_before && seen.first_byte) return *advice.not_before - *seen.first_byte;
+  return advice.after ? advice.after : advice.in_body;
+}
+
+MOCK_GATEWAY_INLINE bool is_final(const Seen& seen) {
+  const ExchangeRecord& record = *seen.record;
+  if (record.advice.should_retry.value_or(false) || named_time(seen).value_or(Duration::max()) <= a_while) return false;
   if (record.status == 400 || record.status == 401 || record.status == 403) return true;
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
@@ -28454,6 +28542,14 @@ MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
   // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether the client has read a failure that another try may get over.
+MOCK_GATEWAY_INLINE bool asks_for_retry(const Seen& seen) {
+  const int status = seen.record->status;
+  const bool is_transient = status == 408 || status == 409 || status == 429 || status >= 500;
+  return is_transient && was_refused(seen) && seen.record->advice.should_retry.value_or(true) && !is_final(seen) &&
+         !is_over_for_the_day(seen.record->advice);
 }
 
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
@@ -28527,7 +28623,7 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
 
 /// Returns the mistake of sending the second request after the first. `alone`: no number marks the second as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
-  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
+  const bool is_final_error = is_final(first) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
@@ -28605,12 +28701,66 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "send one Idempotency-Key with every attempt of a call.");
 }
 
+// --- Tries of one question -------------------------------------------------------------------------------------------
+
+/// Finds tries without end or without a wait. `tries` are consecutive: each but the last got an error and was retried.
+MOCK_GATEWAY_INLINE void judge_tries(const Group& tries, bool in_real_time, std::vector<Finding>& findings) {
+  if (tries.size() > most_tries)
+    findings.push_back(finding(finding_kinds::retry_storm, *tries.front(), *tries.back(),
+                               "asked the same question " + std::to_string(tries.size()) +
+                                   " times, each time after an error. Limit the tries to " +
+                                   std::to_string(most_tries) + " at most; " + usual_advice));
+  if (!in_real_time) return;
+  Group hasty;
+  Duration shortest = Duration::max();
+  for (std::size_t i = 1; i < tries.size(); ++i) {
+    const Duration pause = pause_between(*tries[i - 1], *tries[i]);
+    if (tries[i - 1]->record->advice.names_time || pause >= no_wait || !numbers_fit(*tries[i - 1], *tries[i])) continue;
+    hasty.push_back(tries[i]);
+    shortest = std::min(shortest, pause);
+  }
+  if (hasty.size() < 2) return;
+  findings.push_back(finding(finding_kinds::no_backoff, *tries.front(), *hasty.back(),
+                             "retried " + std::to_string(hasty.size()) + " times within " + seconds(no_wait) +
+                                 " of an error that names no time, once after " + seconds(shortest) +
+                                 ". Wait before each try, longer every time; OpenAI's SDKs wait 0.5 s, then 1 s."));
+}
+
+/// Whether the stub's sequence has an answer after this failure, and no request has asked for it.
+MOCK_GATEWAY_INLINE bool leaves_answer(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::stub || !record.stub || record.stub->plan().of_catalogue) return false;
+  const std::vector<ReplyStep>& steps = record.stub->plan().replies;
+  if (record.stub->calls() != record.stub_call + 1 || record.stub_call >= steps.size()) return false;
+  return std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(record.stub_call) + 1, steps.end(),
+                     [](const ReplyStep& step) { return step.reply && !Access::data(*step.reply).failure; });
+}
+
+/// Returns the finding about the last try of a question, or none.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_last(const Group& tries) {
+  const Seen& last = *tries.back();
+  const ExchangeRecord& record = *last.record;
+  const bool is_known = record.status == 429 || record.status == 500 || (record.status >= 502 && record.status <= 504);
+  const std::optional<Duration> time = named_time(last);
+  if (!is_known || tries.size() >= usual_tries || !asks_for_retry(last) || !leaves_answer(record)) return std::nullopt;
+  if (time && *time > a_while) return std::nullopt;
+  const std::string named = time && *time > Duration::zero() ? ", which named " + seconds(*time) : "";
+  return finding_kinds::gave_up.make("gave up after " + error_of(record) + named + ", with " +
+                                         (tries.size() == 1 ? "1 try" : std::to_string(tries.size()) + " tries") +
+                                         ", although the stub's sequence has an answer left. Retry such an error; " +
+                                         usual_advice + " Ignore this if the caller should get the error.",
+                                     {record.id});
+}
+
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 class EqualRequests {
  public:
-  EqualRequests(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
+  EqualRequests(const Group& same, bool in_real_time, std::vector<Finding>& findings)
+      : same_(same),
+        findings_(findings),
+        in_real_time_(in_real_time),
+        continues_(same.size()),
+        is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -28629,9 +28779,36 @@ class EqualRequests {
       if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
+    judge_series(is_parallel);
+  }
+
+  /// The consecutive tries that end with the last request.
+  const Group& last_tries() const { return tries_; }
+
+  std::size_t retries() const {
+    std::size_t count = 0;
+    for (std::size_t i = 1; i < same_.size(); ++i) {
+      const Seen& before = *same_[i - 1];
+      const bool was_broken = before.outcome != Outcome::Kind::completed && follows(before, *same_[i]);
+      if (continues_[i] || was_broken) ++count;
+    }
+    return count;
   }
 
  private:
+  void judge_series(const std::vector<bool>& is_parallel) {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      const bool goes_on = i > 0 && !is_parallel[i - 1] && !is_parallel[i] && asks_for_retry(*same_[i - 1]) &&
+                           follows(*same_[i - 1], *same_[i]);
+      if (!goes_on && i > 0) {
+        judge_tries(tries_, in_real_time_, findings_);
+        tries_.clear();
+      }
+      tries_.push_back(same_[i]);
+    }
+    judge_tries(tries_, in_real_time_, findings_);
+  }
+
   bool may_continue(const Seen& first, const Seen& second) const {
     if (!numbers_fit(first, second) || !follows(first, second)) return false;
     return second.number ? first.record->decision != Decision::Kind::malformed
@@ -28688,18 +28865,70 @@ class EqualRequests {
 
   const Group& same_;
   std::vector<Finding>& findings_;
+  bool in_real_time_;
   bool parallel_ = false;
+  Group tries_;
   std::vector<std::size_t> open_;                      // failed requests without a retry so far
   std::vector<std::optional<std::size_t>> continues_;  // for each retry, the failed request
   std::vector<bool> is_continued_;
 };
 
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
+                         std::vector<Finding>& findings) {
+  struct Limited {
+    const Seen* by = nullptr;  // the newest 429
+    const Seen* first = nullptr;
+    const Seen* last = nullptr;
+    std::size_t others = 0;
+  };
+  std::map<std::string, Limited> keys;
+  for (const Seen& seen : all) {
+    const ExchangeRecord& record = *seen.record;
+    if (record.request.key_id.empty()) continue;
+    Limited& key = keys[record.request.key_id];
+    if (key.by && judged.count(record.id) == 0 && follows(*key.by, seen) && too_early(*key.by, seen)) {
+      if (key.others++ == 0) key.first = key.by;
+      key.last = &seen;
+    }
+    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+  }
+  for (const auto& [id, key] : keys) {
+    if (key.others == 0) continue;
+    const std::string& name = key.first->record->request.key_description;
+    findings.push_back(finding(finding_kinds::key_used_while_limited, *key.first, *key.last,
+                               text::counted(key.others, "other request") + " with key " +
+                                   excerpts::quoted(name.empty() ? id : name) + " came before the " +
+                                   seconds(*named_time(*key.first)) +
+                                   " of Retry-After had passed. Let all callers of a key wait that long."));
+  }
+}
+
 }  // namespace retries
 
-MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+MOCK_GATEWAY_INLINE std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings) {
+  const auto first = static_cast<std::ptrdiff_t>(findings.size());
   std::map<std::uint64_t, retries::Group> groups;
-  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::EqualRequests(same, findings).judge();
+  std::map<std::uint64_t, const Seen*> newest;  // the newest request with each list of messages
+  std::map<const Seen*, std::uint64_t> messages;
+  for (const Seen& seen : all) {
+    const retries::Identity identity = retries::identity(*seen.record);
+    groups[identity.request].push_back(&seen);
+    newest[identity.messages] = &seen;
+    messages[&seen] = identity.messages;
+  }
+  std::size_t count = 0;
+  for (const auto& [identity, same] : groups) {
+    retries::EqualRequests requests(same, in_real_time, findings);
+    requests.judge();
+    count += requests.retries();
+    if (newest[messages[same.back()]] != same.back()) continue;  // asked again, perhaps another model
+    if (auto gave_up = retries::judge_last(requests.last_tries())) findings.push_back(std::move(*gave_up));
+  }
+  std::set<std::uint64_t> judged;
+  for (auto found = findings.begin() + first; found != findings.end(); ++found) judged.insert(found->exchanges.back());
+  retries::review_limited_keys(all, judged, findings);
+  return count;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -28762,6 +28991,10 @@ MOCK_GATEWAY_INLINE std::vector<Seen> requests_in(const JournalState& journal, c
     seen.answered = now.answered;
     seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
     seen.over = now.over;
+    seen.has_fault = now.decision == Decision::Kind::forced_failure || now.connection_fault || !now.chaos.empty() ||
+                     (now.decision == Decision::Kind::stub && now.status >= 400) ||
+                     std::any_of(now.faults.begin(), now.faults.end(),
+                                 [](const ExchangeRecord::ScriptedFault& scripted) { return scripted.reached; });
     seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
                     [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
@@ -28894,13 +29127,27 @@ MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vecto
   }
 }
 
+/// Joins the notes about unlisted models, because each request may have one, and moves the note to the end.
+MOCK_GATEWAY_INLINE void join_unlisted(std::vector<Finding>& findings) {
+  const auto is_other = [](const Finding& finding) { return finding.code != finding_kinds::unlisted_model.code; };
+  const auto first = std::stable_partition(findings.begin(), findings.end(), is_other);
+  const auto more = static_cast<std::size_t>(std::distance(first, findings.end()));
+  if (more < 2) return;
+  first->message += " " + text::counted(more - 1, "more request") +
+                    " asked for an unlisted model, the last in exchange " +
+                    std::to_string(findings.back().exchanges.back()) + ".";
+  findings.erase(first + 1, findings.end());
+}
+
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.severity != b.severity ? a.severity > b.severity : a.exchanges.back() < b.exchanges.back();
+  });
+  join_unlisted(findings);
 }
 
 }  // namespace review
@@ -28926,8 +29173,10 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
   const std::string location = headers.find("Location").value_or("");
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
+  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
+  advice.names_time = has_time || advice.in_body;
   // If a field occurs with several values, clients differ in which one they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
@@ -28942,38 +29191,39 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
     if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
-  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
 MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
   std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
+  ReviewTally tally;
+  tally.tries = all.size();
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
+    if (seen.has_fault) ++tally.faults;
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  const std::size_t judged = all.size();
   const auto is_part = [](const Seen& seen) { return is_broken_off(*seen.record); };
   all.erase(std::remove_if(all.begin(), all.end(), is_part), all.end());  // parts of requests may be equal
-  review_retries(all, findings);
+  tally.retries = review_retries(all, in_real_time, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), judged, journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), tally, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 
 MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since) {
+                                       bool in_real_time, std::uint64_t since) {
   const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
   // Such findings about retries need a failed request. Without one, skip the slow comparison.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
-    review_retries(all, findings);
+    static_cast<void>(review_retries(all, in_real_time, findings));
   review::arrange(findings, switched_off);
   const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
@@ -28981,16 +29231,20 @@ MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& j
 }
 
 MOCK_GATEWAY_INLINE Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
-  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, is_in_real_time(), patience,
+                     reported_);
 }
 
+MOCK_GATEWAY_INLINE bool GatewayProblems::is_in_real_time() const { return !is_manual(gateway_.clock) && !is_instant(gateway_.clock); }
+
 MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
-  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, is_in_real_time(), since);
   const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
   found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
   if (found.empty()) return {};
   constexpr std::size_t none = 0;
-  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  const auto review =
+      Access::make<Review>(std::move(found), std::string(), ReviewTally{}, none, none, std::string(), nullptr);
   return {masked(review.message())};
 }
 
@@ -29000,11 +29254,11 @@ MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
 MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
 MOCK_GATEWAY_INLINE Review::~Review() = default;
 
-MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
+MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, detail::ReviewTally tally, std::size_t evicted,
                std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
-      judged_(judged),
+      tally_(tally),
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)),
@@ -29027,15 +29281,22 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
+  const std::string counts = detail::text::counted(tally_.tries - tally_.retries, "call") + ", " +
+                             std::to_string(tally_.tries) + (tally_.tries == 1 ? " try, " : " tries, ") +
+                             detail::text::counted(tally_.faults, "injected fault");
   std::string clean;
-  if (std::all_of(findings_.begin(), findings_.end(),
-                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
+  const bool is_part = tally_.tries == 0 && !findings_.empty();
+  if (!is_part && std::all_of(findings_.begin(), findings_.end(),
+                              [](const Finding& finding) { return finding.severity == Severity::note; })) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
-    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+    const std::string judged = tally_.tries == 0
+                                   ? "no exchange" + of_scope + " was recorded"
+                                   : detail::text::counted(tally_.tries, "exchange") + of_scope + " judged";
+    const bool is_plain = tally_.retries == 0 && tally_.faults == 0;
+    clean = "clean: " + judged + (is_plain ? "" : " (" + counts + ")") + (rest.empty() ? "" : "; " + rest);
   }
   std::string lines = clean;
+  if (clean.empty() && !is_part) lines = detail::text::counted(findings_.size(), "finding") + " in " + counts;
   std::vector<std::string> harmless;
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
@@ -29578,6 +29839,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
   if (choice) report_skipped(served, *choice, call);
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
+  served.answer.stub_call = choice->call;
   const auto thrown_by_validator =
       guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
@@ -31056,6 +31318,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
     mask(record.chaos.back().text);
   }
   record.stub = answer.stub;
+  record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
@@ -32654,7 +32917,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0; a retry succeeds", "RFC 9110, section 15.6.4",
-     "retries, or reports the error", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "retries", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
@@ -33543,6 +33806,9 @@ constexpr Row rows[] = {
     {{"bad-gateway", "answers 502 with a proxy's HTML page, then replies",
       "langwatch/langwatch#5758, iDigBio/ridigbio#21", "retries because of the status, whatever the body", then_answer,
       [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
+    {{"unavailable", "answers 503 with `Retry-After: 1`, then replies", "RFC 9110, section 15.6.4",
+      "waits as long as Retry-After says, and retries", then_answer,
+      [] { return service_unavailable().retry_after(seconds{1}); }}},
     {{"unauthorized", "answers 401", "the documentation: errors", "reports the error, and does not retry", only_error,
       unauthorized}},
     {{"disabled-key", "answers 403 because the key is disabled during this turn", "langroid/langroid#1081",
@@ -35839,10 +36105,11 @@ inline constexpr ScriptRow said_rows[] = {
     {"message_is", &message, "the message at a position", &match_message},
 };
 inline constexpr ScriptRow ended_rows[] = {
-    {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+    {"last_is_tool_result", &boolean, "a tool result follows the assistant's last message", &match_last_is_tool_result},
+    {"tool_result", &tool_result_type,
+     "a tool result after the assistant's last message, by the function that was called",
      &match_named<&tool_result, tool_result_table>},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+    {"tool_result_of", &tool_result_of_type, "a tool result after the assistant's last message, by the call's id",
      &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {
@@ -38780,264 +39047,264 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    608    model/range.hpp
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
-//    844    model/reply.hpp
-//   1168    model/received_request.hpp
-//   1252    model/failure.hpp
-//   1354    core/wait.hpp
-//   1386    core/clock.hpp
-//   1493    model/fault.hpp
-//   1658    model/hold.hpp
-//   1702    model/pace.hpp
-//   1852    model/sse_dialect.hpp
-//   1969    model/writes.hpp
-//   2000    model/http_reply.hpp
-//   2077    model/connection_fault.hpp
-//   2168    evidence/journal.hpp
-//   2453    model/sent_answer.hpp
-//   2519    script/near_miss.hpp
-//   2563    evidence/verification.hpp
-//   2687    model/finding.hpp
-//   2729    evidence/review.hpp
-//   2850    model/operation.hpp
-//   2881    keys/api_key.hpp
-//   3003    keys/keys.hpp
-//   3059    model/profile.hpp
-//   3088    model/tokenizer.hpp
-//   3100    gateway/options.hpp
-//   3241    model/acceptance.hpp
-//   3410    request/chat_request.hpp
-//   3529    script/scope.hpp
-//   3583    script/failure_scope.hpp
-//   3630    script/chaos.hpp
-//   3724    gateway/sweep.hpp
-//   3861    gateway/catalogue.hpp
-//   4021    gateway/mishaps.hpp
-//   4120    document/scenario_files.hpp
-//   4152    core/error.hpp
-//   4167    document/script_document.hpp
-//   4306    evidence/evidence_json.hpp
-//   4330    core/printed.hpp
-//   4359    core/reporter.hpp
-//   4438  Implementation
-//   4499    core/random.hpp
-//   4529    core/text.hpp
-//   4632    core/json_reader.hpp
-//   4686    core/pattern.hpp
-//   4777    core/json_pointer.hpp
-//   4825    core/calendar.hpp
-//   4844    core/access.hpp
-//   4916    core/timeline.hpp
-//   5096    core/rows.hpp
-//   5122    core/change_count.hpp
-//   5166    core/process.hpp
-//   5193    core/warning.hpp
-//   5208    core/heap_optional.hpp
-//   5235    core/handoff.hpp
-//   5272    model/profile_traits.hpp
-//   5372    model/checks.hpp
-//   5388    model/reply_data.hpp
-//   5455    model/request_error.hpp
-//   5468    model/fault_rows.hpp
-//   5584    model/failure_rows.hpp
-//   5624    model/dialect_rows.hpp
-//   5661    model/finding_kinds.hpp
-//   5738    model/reply_checks.hpp
-//   5787    request/embedding_request.hpp
-//   5811    request/chat_parser.hpp
-//   5828    request/chat_fields.hpp
-//   5876    request/chat_reader.hpp
-//   5971    keys/secrets.hpp
-//   6014    keys/key_store.hpp
-//   6221    answer/bodies.hpp
-//   6249    answer/events.hpp
-//   6307    answer/tokens.hpp
-//   6377    answer/completion.hpp
-//   6466    answer/completion_json.hpp
-//   6502    answer/completion_events.hpp
-//   6563    answer/words.hpp
-//   6578    answer/default_reply.hpp
-//   6593    answer/schema_checker.hpp
-//   6696    answer/embeddings.hpp
-//   6712    answer/occurrences.hpp
-//   6747    script/matcher_node.hpp
-//   6867    script/owed_replies.hpp
-//   6927    script/script.hpp
-//   7188    script/chaos_plan.hpp
-//   7230    script/chaos_rules.hpp
-//   7304    script/connection_faults.hpp
-//   7358    script/forced_failures.hpp
-//   7397    script/field_matchers.hpp
-//   7471    script/hiding.hpp
-//   7510    script/excerpts.hpp
-//   7534    script/json_comparison.hpp
-//   7560    delivery/answer_log.hpp
-//   7669    delivery/gzip.hpp
-//   7694    delivery/framing.hpp
-//   7743    delivery/outlet.hpp
-//   7791    delivery/pace_schedule.hpp
-//   7833    delivery/progress.hpp
-//   7895    delivery/waits.hpp
-//   7971    delivery/write_queue.hpp
-//   8066    delivery/delivery.hpp
-//   8355    http/exchange_observer.hpp
-//   8389    http/sockets.hpp
-//   8509    http/wakes.hpp
-//   8578    http/connection.hpp
-//   8847    http/request_reader.hpp
-//   8974    http/server.hpp
-//   9034    http/response.hpp
-//   9049    http/turned_away.hpp
-//   9097    http/workers.hpp
-//   9153    http/acceptor.hpp
-//   9196    http/poller.hpp
-//   9249    http/reactor.hpp
-//   9355    evidence/kept_problems.hpp
-//   9418    evidence/record.hpp
-//   9673    evidence/diagnosis.hpp
-//   9738    evidence/gateway_problems.hpp
-//   9836    evidence/review_parts.hpp
-//   9897    serve/asked_requests.hpp
-//   9974    serve/operations.hpp
-//  10041    serve/served_models.hpp
-//  10081    serve/gateway_state.hpp
-//  10140    serve/served_request.hpp
-//  10330    serve/runner.hpp
-//  10386    serve/connection_loop.hpp
-//  10429    serve/tester_code.hpp
-//  10493    gateway/catalogue_entries.hpp
-//  10756    gateway/option_values.hpp
-//  10816    gateway/sweep_run.hpp
-//  10839    document/script_reader.hpp
-//  11049    document/script_sections.hpp
-//  11231    document/script_values.hpp
-//  11397    core/calendar.cpp
-//  11478    core/clock.cpp
-//  11883    core/gate.cpp
-//  12105    core/json_reader.cpp
-//  12444    core/pattern.cpp
-//  12857    core/random.cpp
-//  12912    core/reporter.cpp
-//  13010    core/text.cpp
-//  13354    model/acceptance.cpp
-//  13413    model/checks.cpp
-//  13450    model/connection_fault.cpp
-//  13552    model/failure.cpp
-//  13698    model/fault.cpp
-//  13932    model/finding.cpp
-//  13966    model/http_reply.cpp
-//  14032    model/pace.cpp
-//  14230    model/profile.cpp
-//  14408    model/range.cpp
-//  14438    model/received_request.cpp
-//  14506    model/reply.cpp
-//  14904    model/reply_checks.cpp
-//  15097    model/reply_template.cpp
-//  15257    model/sent_answer.cpp
-//  15285    model/sse_dialect.cpp
-//  15430    request/chat_fields.cpp
-//  15572    request/chat_messages.cpp
-//  15781    request/chat_reader.cpp
-//  16186    request/chat_request.cpp
-//  16270    request/embedding_request.cpp
-//  16358    keys/api_key.cpp
-//  16408    keys/key_store.cpp
-//  16920    keys/keys.cpp
-//  16984    keys/secrets.cpp
-//  17189    answer/bodies.cpp
-//  17262    answer/completion.cpp
-//  17488    answer/completion_events.cpp
-//  17684    answer/completion_json.cpp
-//  17901    answer/default_reply.cpp
-//  18078    answer/embeddings.cpp
-//  18195    answer/schema_checker.cpp
-//  18658    answer/schema_instance.cpp
-//  19031    answer/tokens.cpp
-//  19252    answer/words.cpp
-//  19313    script/chaos.cpp
-//  19453    script/chaos_rules.cpp
-//  19565    script/connection_faults.cpp
-//  19674    script/excerpts.cpp
-//  19736    script/field_matchers.cpp
-//  20114    script/forced_failures.cpp
-//  20203    script/hiding.cpp
-//  20318    script/json_comparison.cpp
-//  20404    script/matcher.cpp
-//  20666    script/matchers.cpp
-//  21017    script/scope.cpp
-//  21075    script/script.cpp
-//  21488    script/text_matchers.cpp
-//  21627    delivery/answer_log.cpp
-//  21797    delivery/delivery.cpp
-//  22263    delivery/faults_and_waits.cpp
-//  22567    delivery/framing.cpp
-//  22684    delivery/gzip.cpp
-//  22751    delivery/pace_schedule.cpp
-//  22820    delivery/progress.cpp
-//  22901    delivery/write_queue.cpp
-//  23042    http/acceptor.cpp
-//  23150    http/compatibility.cpp
-//  23259    http/connection.cpp
-//  23842    http/poller.cpp
-//  24010    http/reactor.cpp
-//  24273    http/request_reader.cpp
-//  24744    http/response.cpp
-//  24825    http/server.cpp
-//  25232    http/sockets.cpp
-//  25734    http/turned_away.cpp
-//  25818    http/workers.cpp
-//  25931    evidence/diagnosis.cpp
-//  26161    evidence/evidence_json.cpp
-//  26529    evidence/exchange.cpp
-//  26815    evidence/gateway_problems.cpp
-//  27263    evidence/journal.cpp
-//  27418    evidence/kept_problems.cpp
-//  27528    evidence/notes.cpp
-//  27630    evidence/record.cpp
-//  28092    evidence/redaction.cpp
-//  28232    evidence/redirects.cpp
-//  28335    evidence/retries.cpp
-//  28707    evidence/review.cpp
-//  29081    evidence/told_in_body.cpp
-//  29178    evidence/verification.cpp
-//  29296    serve/answer_headers.cpp
-//  29373    serve/asked_requests.cpp
-//  29440    serve/chat_judge.cpp
-//  29792    serve/connection_loop.cpp
-//  29953    serve/gateway_state.cpp
-//  29989    serve/judge.cpp
-//  30235    serve/limits.cpp
-//  30332    serve/operations.cpp
-//  30556    serve/reply_answer.cpp
-//  30697    serve/request_checks.cpp
-//  30771    serve/runner.cpp
-//  31161    serve/served_models.cpp
-//  31239    serve/served_request.cpp
-//  31307    gateway/catalogue.cpp
-//  31720    gateway/catalogue_chunks.cpp
-//  32007    gateway/catalogue_delivery.cpp
-//  32161    gateway/catalogue_entries.cpp
-//  32390    gateway/catalogue_failures.cpp
-//  32668    gateway/catalogue_framing.cpp
-//  32852    gateway/catalogue_tool_calls.cpp
-//  33047    gateway/chat_script.cpp
-//  33196    gateway/gateway.cpp
-//  33493    gateway/mishaps.cpp
-//  33832    gateway/options.cpp
-//  33985    gateway/sweep.cpp
-//  34386    document/scenario_files.cpp
-//  34524    document/script_document.cpp
-//  34914    document/script_faults.cpp
-//  35206    document/script_files.cpp
-//  35349    document/script_gateway.cpp
-//  35653    document/script_matchers.cpp
-//  35945    document/script_objects.cpp
-//  36105    document/script_reader.cpp
-//  36553    document/script_references.cpp
-//  36881    document/script_replies.cpp
-//  37267    document/script_schema.cpp
-//  37394    document/script_sections.cpp
-//  37936    document/script_values.cpp
-//  38324  Adapters
-//  38341    adapters/catch2.hpp
-//  38495    adapters/doctest.hpp
-//  38655    adapters/gtest.hpp
+//    845    model/reply.hpp
+//   1169    model/received_request.hpp
+//   1253    model/failure.hpp
+//   1355    core/wait.hpp
+//   1387    core/clock.hpp
+//   1494    model/fault.hpp
+//   1659    model/hold.hpp
+//   1703    model/pace.hpp
+//   1853    model/sse_dialect.hpp
+//   1970    model/writes.hpp
+//   2001    model/http_reply.hpp
+//   2078    model/connection_fault.hpp
+//   2169    evidence/journal.hpp
+//   2454    model/sent_answer.hpp
+//   2520    script/near_miss.hpp
+//   2564    evidence/verification.hpp
+//   2688    model/finding.hpp
+//   2730    evidence/review.hpp
+//   2871    model/operation.hpp
+//   2902    keys/api_key.hpp
+//   3024    keys/keys.hpp
+//   3080    model/profile.hpp
+//   3109    model/tokenizer.hpp
+//   3121    gateway/options.hpp
+//   3262    model/acceptance.hpp
+//   3431    request/chat_request.hpp
+//   3550    script/scope.hpp
+//   3604    script/failure_scope.hpp
+//   3651    script/chaos.hpp
+//   3745    gateway/sweep.hpp
+//   3882    gateway/catalogue.hpp
+//   4042    gateway/mishaps.hpp
+//   4141    document/scenario_files.hpp
+//   4173    core/error.hpp
+//   4188    document/script_document.hpp
+//   4327    evidence/evidence_json.hpp
+//   4351    core/printed.hpp
+//   4380    core/reporter.hpp
+//   4459  Implementation
+//   4520    core/random.hpp
+//   4550    core/text.hpp
+//   4653    core/json_reader.hpp
+//   4707    core/pattern.hpp
+//   4798    core/json_pointer.hpp
+//   4846    core/calendar.hpp
+//   4865    core/access.hpp
+//   4937    core/timeline.hpp
+//   5117    core/rows.hpp
+//   5143    core/change_count.hpp
+//   5187    core/process.hpp
+//   5214    core/warning.hpp
+//   5229    core/heap_optional.hpp
+//   5256    core/handoff.hpp
+//   5293    model/profile_traits.hpp
+//   5393    model/checks.hpp
+//   5409    model/reply_data.hpp
+//   5476    model/request_error.hpp
+//   5489    model/fault_rows.hpp
+//   5605    model/failure_rows.hpp
+//   5645    model/dialect_rows.hpp
+//   5682    model/finding_kinds.hpp
+//   5771    model/reply_checks.hpp
+//   5820    request/embedding_request.hpp
+//   5844    request/chat_parser.hpp
+//   5861    request/chat_fields.hpp
+//   5909    request/chat_reader.hpp
+//   6004    keys/secrets.hpp
+//   6047    keys/key_store.hpp
+//   6254    answer/bodies.hpp
+//   6282    answer/events.hpp
+//   6340    answer/tokens.hpp
+//   6410    answer/completion.hpp
+//   6499    answer/completion_json.hpp
+//   6535    answer/completion_events.hpp
+//   6596    answer/words.hpp
+//   6611    answer/default_reply.hpp
+//   6626    answer/schema_checker.hpp
+//   6729    answer/embeddings.hpp
+//   6745    answer/occurrences.hpp
+//   6780    script/matcher_node.hpp
+//   6900    script/owed_replies.hpp
+//   6960    script/script.hpp
+//   7221    script/chaos_plan.hpp
+//   7263    script/chaos_rules.hpp
+//   7337    script/connection_faults.hpp
+//   7391    script/forced_failures.hpp
+//   7430    script/field_matchers.hpp
+//   7504    script/hiding.hpp
+//   7543    script/excerpts.hpp
+//   7567    script/json_comparison.hpp
+//   7593    delivery/answer_log.hpp
+//   7702    delivery/gzip.hpp
+//   7727    delivery/framing.hpp
+//   7776    delivery/outlet.hpp
+//   7824    delivery/pace_schedule.hpp
+//   7866    delivery/progress.hpp
+//   7928    delivery/waits.hpp
+//   8004    delivery/write_queue.hpp
+//   8099    delivery/delivery.hpp
+//   8388    http/exchange_observer.hpp
+//   8422    http/sockets.hpp
+//   8542    http/wakes.hpp
+//   8611    http/connection.hpp
+//   8880    http/request_reader.hpp
+//   9007    http/server.hpp
+//   9067    http/response.hpp
+//   9082    http/turned_away.hpp
+//   9130    http/workers.hpp
+//   9186    http/acceptor.hpp
+//   9229    http/poller.hpp
+//   9282    http/reactor.hpp
+//   9388    evidence/kept_problems.hpp
+//   9451    evidence/record.hpp
+//   9709    evidence/diagnosis.hpp
+//   9774    evidence/gateway_problems.hpp
+//   9873    evidence/review_parts.hpp
+//   9937    serve/asked_requests.hpp
+//  10014    serve/operations.hpp
+//  10081    serve/served_models.hpp
+//  10121    serve/gateway_state.hpp
+//  10180    serve/served_request.hpp
+//  10371    serve/runner.hpp
+//  10427    serve/connection_loop.hpp
+//  10470    serve/tester_code.hpp
+//  10534    gateway/catalogue_entries.hpp
+//  10797    gateway/option_values.hpp
+//  10857    gateway/sweep_run.hpp
+//  10880    document/script_reader.hpp
+//  11090    document/script_sections.hpp
+//  11272    document/script_values.hpp
+//  11438    core/calendar.cpp
+//  11519    core/clock.cpp
+//  11924    core/gate.cpp
+//  12146    core/json_reader.cpp
+//  12485    core/pattern.cpp
+//  12898    core/random.cpp
+//  12953    core/reporter.cpp
+//  13051    core/text.cpp
+//  13395    model/acceptance.cpp
+//  13454    model/checks.cpp
+//  13491    model/connection_fault.cpp
+//  13593    model/failure.cpp
+//  13739    model/fault.cpp
+//  13973    model/finding.cpp
+//  14007    model/http_reply.cpp
+//  14073    model/pace.cpp
+//  14271    model/profile.cpp
+//  14449    model/range.cpp
+//  14479    model/received_request.cpp
+//  14547    model/reply.cpp
+//  14945    model/reply_checks.cpp
+//  15138    model/reply_template.cpp
+//  15298    model/sent_answer.cpp
+//  15326    model/sse_dialect.cpp
+//  15471    request/chat_fields.cpp
+//  15613    request/chat_messages.cpp
+//  15822    request/chat_reader.cpp
+//  16230    request/chat_request.cpp
+//  16314    request/embedding_request.cpp
+//  16402    keys/api_key.cpp
+//  16452    keys/key_store.cpp
+//  16964    keys/keys.cpp
+//  17028    keys/secrets.cpp
+//  17233    answer/bodies.cpp
+//  17306    answer/completion.cpp
+//  17532    answer/completion_events.cpp
+//  17728    answer/completion_json.cpp
+//  17945    answer/default_reply.cpp
+//  18122    answer/embeddings.cpp
+//  18239    answer/schema_checker.cpp
+//  18702    answer/schema_instance.cpp
+//  19075    answer/tokens.cpp
+//  19296    answer/words.cpp
+//  19357    script/chaos.cpp
+//  19497    script/chaos_rules.cpp
+//  19609    script/connection_faults.cpp
+//  19718    script/excerpts.cpp
+//  19780    script/field_matchers.cpp
+//  20158    script/forced_failures.cpp
+//  20247    script/hiding.cpp
+//  20362    script/json_comparison.cpp
+//  20448    script/matcher.cpp
+//  20710    script/matchers.cpp
+//  21063    script/scope.cpp
+//  21121    script/script.cpp
+//  21534    script/text_matchers.cpp
+//  21673    delivery/answer_log.cpp
+//  21843    delivery/delivery.cpp
+//  22309    delivery/faults_and_waits.cpp
+//  22613    delivery/framing.cpp
+//  22730    delivery/gzip.cpp
+//  22797    delivery/pace_schedule.cpp
+//  22866    delivery/progress.cpp
+//  22947    delivery/write_queue.cpp
+//  23088    http/acceptor.cpp
+//  23196    http/compatibility.cpp
+//  23305    http/connection.cpp
+//  23888    http/poller.cpp
+//  24056    http/reactor.cpp
+//  24319    http/request_reader.cpp
+//  24790    http/response.cpp
+//  24871    http/server.cpp
+//  25278    http/sockets.cpp
+//  25780    http/turned_away.cpp
+//  25864    http/workers.cpp
+//  25977    evidence/diagnosis.cpp
+//  26207    evidence/evidence_json.cpp
+//  26575    evidence/exchange.cpp
+//  26861    evidence/gateway_problems.cpp
+//  27309    evidence/journal.cpp
+//  27464    evidence/kept_problems.cpp
+//  27574    evidence/notes.cpp
+//  27676    evidence/record.cpp
+//  28138    evidence/redaction.cpp
+//  28278    evidence/redirects.cpp
+//  28406    evidence/retries.cpp
+//  28936    evidence/review.cpp
+//  29342    evidence/told_in_body.cpp
+//  29439    evidence/verification.cpp
+//  29557    serve/answer_headers.cpp
+//  29634    serve/asked_requests.cpp
+//  29701    serve/chat_judge.cpp
+//  30054    serve/connection_loop.cpp
+//  30215    serve/gateway_state.cpp
+//  30251    serve/judge.cpp
+//  30497    serve/limits.cpp
+//  30594    serve/operations.cpp
+//  30818    serve/reply_answer.cpp
+//  30959    serve/request_checks.cpp
+//  31033    serve/runner.cpp
+//  31424    serve/served_models.cpp
+//  31502    serve/served_request.cpp
+//  31570    gateway/catalogue.cpp
+//  31983    gateway/catalogue_chunks.cpp
+//  32270    gateway/catalogue_delivery.cpp
+//  32424    gateway/catalogue_entries.cpp
+//  32653    gateway/catalogue_failures.cpp
+//  32931    gateway/catalogue_framing.cpp
+//  33115    gateway/catalogue_tool_calls.cpp
+//  33310    gateway/chat_script.cpp
+//  33459    gateway/gateway.cpp
+//  33756    gateway/mishaps.cpp
+//  34098    gateway/options.cpp
+//  34251    gateway/sweep.cpp
+//  34652    document/scenario_files.cpp
+//  34790    document/script_document.cpp
+//  35180    document/script_faults.cpp
+//  35472    document/script_files.cpp
+//  35615    document/script_gateway.cpp
+//  35919    document/script_matchers.cpp
+//  36212    document/script_objects.cpp
+//  36372    document/script_reader.cpp
+//  36820    document/script_references.cpp
+//  37148    document/script_replies.cpp
+//  37534    document/script_schema.cpp
+//  37661    document/script_sections.cpp
+//  38203    document/script_values.cpp
+//  38591  Adapters
+//  38608    adapters/catch2.hpp
+//  38762    adapters/doctest.hpp
+//  38922    adapters/gtest.hpp

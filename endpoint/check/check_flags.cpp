@@ -119,7 +119,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
       ->check(CLI::IsMember(internal::acceptance_names()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, as with serve (documented)")
       ->check(CLI::IsMember(profile_names()));
-  option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather?)");
+  option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather in Zürich?)");
 }
 
 void require_consistent_flags(const CheckFlags& flags) {

@@ -46,7 +46,8 @@ struct CheckFlags {
   std::vector<std::string> models;
   std::string acceptance = "openai";
   std::string profile = "documented";
-  std::string prompt = "What is the weather?";
+  /// Has a character of two bytes, so that a Content-Length in characters is too small.
+  std::string prompt = "What is the weather in Zürich?";
 
   /// The model that the client requests.
   std::string model() const { return models.empty() ? "mock-model" : models.front(); }

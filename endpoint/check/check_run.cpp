@@ -23,6 +23,10 @@ using std::chrono::steady_clock;
 /// The key of the second gateway, which a session calls before its last turn.
 constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
+/// A scenario of 429 with Retry-After: 1, and those of a 429 whose Retry-After names no time to wait.
+constexpr const char* named_retry = "rate-limited-then-answer";
+constexpr const char* nameless_retries[] = {"retry-after-zero", "retry-after-negative", "retry-after-in-the-past",
+                                            "retry-after-garbage", "retry-after-missing"};
 /// The limit of concurrent calls that are expected to hang. They use a thread, but hardly any CPU.
 constexpr std::size_t most_waiting = 8;
 
@@ -234,6 +238,7 @@ void CheckRun::call_all(const Baseline& baseline) {
   for (Cell& cell : cells_)
     if (cell.why.empty()) cell.why = "the call was not made";
   if (!signal_) call_again(baseline);
+  compare_retries();
 }
 
 void CheckRun::call(const std::vector<Cell*>& cells, std::size_t threads) {
@@ -283,6 +288,24 @@ void CheckRun::call_again(const Baseline& baseline) {
     second.first = shown(first) + ": " + first.why.substr(0, first.why.find('\n'));
     for (const Finding& finding : first.findings) second.first += ", finding " + finding.code + ": " + finding.message;
     first = std::move(second);
+  }
+}
+
+void CheckRun::compare_retries() {
+  for (const Form form : forms_) {
+    const auto made = [this, form](const std::string& scenario, bool retry) {
+      return std::any_of(cells_.begin(), cells_.end(), [&](const Cell& cell) {
+        return cell.name == scenario && cell.form == form && cell.mark != Mark::skipped && (cell.requests > 1) == retry;
+      });
+    };
+    std::string others;
+    for (const char* const scenario : nameless_retries)
+      if (made(scenario, false)) others += (others.empty() ? "" : ", ") + std::string(scenario);
+    if (!made(named_retry, true) || others.empty()) continue;
+    remark(
+        std::string("inconsistent retries, ") + to_string(form) + ": CMD tries again after Retry-After: 1 (" +
+        named_retry + "), but not in " + others +
+        ". A Retry-After that names no time to wait does not mean never: wait for a time of your own, such as 0.5 s");
   }
 }
 

@@ -71,6 +71,8 @@ class CheckRun {
   void call(const std::vector<Cell*>& cells, std::size_t threads);
   /// Retries the calls that differ from the baseline.
   void call_again(const Baseline& baseline);
+  /// Remarks on a client that tries again after some of several answers that ask for it alike.
+  void compare_retries();
   /// Judges a call, by `turn` if there is one. `keys` are keys the client knows besides the gateway's.
   void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
              std::set<std::string> keys = {});

@@ -155,7 +155,8 @@ async function remove(stub, path) {
 export function stubMaker(exchange) {
   const body = exchange.request.body?.json;
   const said = lastUserText(body);
-  const isResult = body?.messages?.at?.(-1)?.role === 'tool';
+  const roles = Array.isArray(body?.messages) ? body.messages.map((message) => message?.role) : [];
+  const isResult = roles.lastIndexOf('tool') > roles.lastIndexOf('assistant');
   const when = { ...(said && { user_says: cut(said, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
   const document = editor(8, { value: jsonText({ when, reply: 'Hello.' }) });
   const result = el('div', { role: 'status' });

@@ -363,12 +363,12 @@ def test_a_call_that_may_be_meant_is_told_and_not_raised(mock_gateway_server, ca
         gateway.stub(LIMITED)
         assert [post(gateway, "Hi")[0] for _ in range(2)] == [429, 200]
     told = capsys.readouterr().err
-    assert told.startswith("asked_again_early (exchange ") and "Retry-After was 3600 s" in told, told
-    assert told.count("\n") == 1
+    assert told.startswith("1 finding in ") and "\nasked_again_early (exchange " in told and "Retry-After was 3600 s" in told, told
+    assert told.count("\n") == 2
 
 
 def test_what_is_raised_stands_beside_what_may_be_meant(mock_gateway_server):
-    with pytest.raises(AssertionError, match=r"\Aexpectation not met[^\0]*\n\nasked_again_early \(exchange "):
+    with pytest.raises(AssertionError, match=r"\Aexpectation not met[^\0]*\n\n1 finding in [^\n]*\nasked_again_early \(exchange "):
         with mock_gateway_server.scope("asks again, and wrong") as gateway:
             gateway.stub({**LIMITED, "expect": 3})
             assert [post(gateway, "Hi")[0] for _ in range(2)] == [429, 200]

@@ -192,10 +192,11 @@ inline constexpr ScriptRow said_rows[] = {
     {"message_is", &message, "the message at a position", &match_message},
 };
 inline constexpr ScriptRow ended_rows[] = {
-    {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
-    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called",
+    {"last_is_tool_result", &boolean, "a tool result follows the assistant's last message", &match_last_is_tool_result},
+    {"tool_result", &tool_result_type,
+     "a tool result after the assistant's last message, by the function that was called",
      &match_named<&tool_result, tool_result_table>},
-    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id",
+    {"tool_result_of", &tool_result_of_type, "a tool result after the assistant's last message, by the call's id",
      &match_named<&tool_result_of, tool_result_of_table>},
 };
 inline constexpr ScriptRow other_when_rows[] = {

@@ -87,6 +87,7 @@ class GatewayProblems {
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
+  bool is_in_real_time() const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns up to 200 of the newest requests, oldest first, to explain problems of stubs; empty if no stub has one.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;

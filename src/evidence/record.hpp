@@ -43,7 +43,7 @@ struct JournalSignal {
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
+  /// The delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
   bool in_milliseconds = false;
   std::optional<TimePoint> not_before;
@@ -51,6 +51,8 @@ struct RetryAdvice {
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
   bool of_a_day = false;
+  /// Whether it names a time, in any of these places, even an invalid one.
+  bool names_time = false;
 };
 
 /// Secrets found outside the Authorization header.
@@ -88,6 +90,7 @@ struct ExchangeRecord final : ExchangeObserver {
   Decision decision;
   std::string refusal;              // why the request was rejected or is malformed
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
+  std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
   bool chat = false;  // whether the body is a valid chat request

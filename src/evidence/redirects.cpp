@@ -59,13 +59,18 @@ std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
+/// Whether the request asks for the target of the redirect, apart from the key.
+bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
+}
+
+bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
+  return redirected.leaks.presented != 0 && request.leaks.presented == redirected.leaks.presented &&
+         has_target_of(redirected, request);
 }
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
@@ -82,6 +87,25 @@ std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
+/// Finds requests without the key that the redirect to them still had.
+void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
+  for (std::size_t i = 1; i < own.size(); ++i) {
+    const ExchangeRecord& request = *own[i];
+    if (request.status != 401 || request.leaks.presented != 0) continue;
+    for (std::size_t before = i; before-- > 0;) {
+      const ExchangeRecord& redirected = *own[before];
+      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
+          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
+        continue;
+      findings.push_back(finding_kinds::key_lost_in_redirect.make(
+          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
+          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+          {redirected.id, request.id}));
+      break;
+    }
+  }
+}
+
 }  // namespace redirects
 
 void remember_journal(const std::shared_ptr<const JournalState>& journal) {
@@ -96,6 +120,7 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
   if (all.empty()) return;
   redirects::Records own;
   for (const Seen& seen : all) own.push_back(seen.record);
+  redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));

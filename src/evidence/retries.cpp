@@ -3,17 +3,20 @@
 
 #include "review_parts.hpp"
 
-#include <algorithm>  // any_of, find, max
+#include <algorithm>  // any_of, find, max, min
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/json_reader.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/finding_kinds.hpp"
+#include "../model/reply_data.hpp"
 #include "../script/excerpts.hpp"
 
 namespace mock_gateway::detail {
@@ -31,28 +34,37 @@ inline constexpr Duration burst = std::chrono::milliseconds{100};
 inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
+/// More tries of one question are a storm.
+inline constexpr std::size_t most_tries = 10;
+inline constexpr std::size_t usual_tries = 3;
+inline constexpr const char* usual_advice = "OpenAI's SDKs make 3 tries.";
+/// The time after an error without a time within which another try shows that the client does not wait.
+inline constexpr Duration no_wait = std::chrono::milliseconds{50};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Equal requests --------------------------------------------------------------------------------------------------
 
-/// Returns a JSON object without its labels and white space; other bodies unchanged.
-std::string without_labels(const std::string& text) {
-  Json body = read_json_if_valid(text);
-  if (!body.is_object()) return text;
-  for (const char* const label : labels) body.erase(label);
-  return body.dump();
-}
+struct Identity {
+  /// A hash that is equal for a request and its retries.
+  std::uint64_t request = 0;
+  /// A hash that is equal for the same messages, whatever the model is.
+  std::uint64_t messages = 0;
+};
 
-/// Returns a hash that is equal for a request and its retries.
-std::uint64_t identity(const ExchangeRecord& record) {
+Identity identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  const std::string asked = without_labels(request.body);
-  std::uint64_t value = record.leaks.credential;
+  Json body = read_json_if_valid(request.body);
+  if (body.is_object())
+    for (const char* const label : labels) body.erase(label);
+  const std::string asked = body.is_object() ? body.dump() : request.body;
+  Identity identity;
+  identity.messages = fingerprint(body.is_object() ? body.value("messages", Json()).dump() : asked);
+  identity.request = record.leaks.credential;
   // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
-    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
-  return value;
+    identity.request = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", identity.request));
+  return identity;
 }
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
@@ -117,8 +129,16 @@ std::vector<bool> in_parallel_series(const Group& same) {
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
 
-bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
+/// Returns the time that the answer names: not positive if it has passed, empty if it is invalid.
+std::optional<Duration> named_time(const Seen& seen) {
+  const RetryAdvice& advice = seen.record->advice;
+  if (advice.not_before && seen.first_byte) return *advice.not_before - *seen.first_byte;
+  return advice.after ? advice.after : advice.in_body;
+}
+
+bool is_final(const Seen& seen) {
+  const ExchangeRecord& record = *seen.record;
+  if (record.advice.should_retry.value_or(false) || named_time(seen).value_or(Duration::max()) <= a_while) return false;
   if (record.status == 400 || record.status == 401 || record.status == 403) return true;
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
@@ -133,6 +153,14 @@ bool was_refused(const Seen& seen) {
   // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether the client has read a failure that another try may get over.
+bool asks_for_retry(const Seen& seen) {
+  const int status = seen.record->status;
+  const bool is_transient = status == 408 || status == 409 || status == 429 || status >= 500;
+  return is_transient && was_refused(seen) && seen.record->advice.should_retry.value_or(true) && !is_final(seen) &&
+         !is_over_for_the_day(seen.record->advice);
 }
 
 bool follows(const Seen& first, const Seen& second) {
@@ -206,7 +234,7 @@ bool is_same_day(const Seen& first, const Seen& second) {
 
 /// Returns the mistake of sending the second request after the first. `alone`: no number marks the second as a retry.
 std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
-  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
+  const bool is_final_error = is_final(first) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
   if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
   const std::string sign = alone ? sign_of_new_call(first, second) : "";
@@ -284,12 +312,66 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
                      "send one Idempotency-Key with every attempt of a call.");
 }
 
+// --- Tries of one question -------------------------------------------------------------------------------------------
+
+/// Finds tries without end or without a wait. `tries` are consecutive: each but the last got an error and was retried.
+void judge_tries(const Group& tries, bool in_real_time, std::vector<Finding>& findings) {
+  if (tries.size() > most_tries)
+    findings.push_back(finding(finding_kinds::retry_storm, *tries.front(), *tries.back(),
+                               "asked the same question " + std::to_string(tries.size()) +
+                                   " times, each time after an error. Limit the tries to " +
+                                   std::to_string(most_tries) + " at most; " + usual_advice));
+  if (!in_real_time) return;
+  Group hasty;
+  Duration shortest = Duration::max();
+  for (std::size_t i = 1; i < tries.size(); ++i) {
+    const Duration pause = pause_between(*tries[i - 1], *tries[i]);
+    if (tries[i - 1]->record->advice.names_time || pause >= no_wait || !numbers_fit(*tries[i - 1], *tries[i])) continue;
+    hasty.push_back(tries[i]);
+    shortest = std::min(shortest, pause);
+  }
+  if (hasty.size() < 2) return;
+  findings.push_back(finding(finding_kinds::no_backoff, *tries.front(), *hasty.back(),
+                             "retried " + std::to_string(hasty.size()) + " times within " + seconds(no_wait) +
+                                 " of an error that names no time, once after " + seconds(shortest) +
+                                 ". Wait before each try, longer every time; OpenAI's SDKs wait 0.5 s, then 1 s."));
+}
+
+/// Whether the stub's sequence has an answer after this failure, and no request has asked for it.
+bool leaves_answer(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::stub || !record.stub || record.stub->plan().of_catalogue) return false;
+  const std::vector<ReplyStep>& steps = record.stub->plan().replies;
+  if (record.stub->calls() != record.stub_call + 1 || record.stub_call >= steps.size()) return false;
+  return std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(record.stub_call) + 1, steps.end(),
+                     [](const ReplyStep& step) { return step.reply && !Access::data(*step.reply).failure; });
+}
+
+/// Returns the finding about the last try of a question, or none.
+std::optional<Finding> judge_last(const Group& tries) {
+  const Seen& last = *tries.back();
+  const ExchangeRecord& record = *last.record;
+  const bool is_known = record.status == 429 || record.status == 500 || (record.status >= 502 && record.status <= 504);
+  const std::optional<Duration> time = named_time(last);
+  if (!is_known || tries.size() >= usual_tries || !asks_for_retry(last) || !leaves_answer(record)) return std::nullopt;
+  if (time && *time > a_while) return std::nullopt;
+  const std::string named = time && *time > Duration::zero() ? ", which named " + seconds(*time) : "";
+  return finding_kinds::gave_up.make("gave up after " + error_of(record) + named + ", with " +
+                                         (tries.size() == 1 ? "1 try" : std::to_string(tries.size()) + " tries") +
+                                         ", although the stub's sequence has an answer left. Retry such an error; " +
+                                         usual_advice + " Ignore this if the caller should get the error.",
+                                     {record.id});
+}
+
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 class EqualRequests {
  public:
-  EqualRequests(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
+  EqualRequests(const Group& same, bool in_real_time, std::vector<Finding>& findings)
+      : same_(same),
+        findings_(findings),
+        in_real_time_(in_real_time),
+        continues_(same.size()),
+        is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -308,9 +390,36 @@ class EqualRequests {
       if (!is_parallel[i]) judge_lone_at(i);
       judge_resent_at(i);
     }
+    judge_series(is_parallel);
+  }
+
+  /// The consecutive tries that end with the last request.
+  const Group& last_tries() const { return tries_; }
+
+  std::size_t retries() const {
+    std::size_t count = 0;
+    for (std::size_t i = 1; i < same_.size(); ++i) {
+      const Seen& before = *same_[i - 1];
+      const bool was_broken = before.outcome != Outcome::Kind::completed && follows(before, *same_[i]);
+      if (continues_[i] || was_broken) ++count;
+    }
+    return count;
   }
 
  private:
+  void judge_series(const std::vector<bool>& is_parallel) {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      const bool goes_on = i > 0 && !is_parallel[i - 1] && !is_parallel[i] && asks_for_retry(*same_[i - 1]) &&
+                           follows(*same_[i - 1], *same_[i]);
+      if (!goes_on && i > 0) {
+        judge_tries(tries_, in_real_time_, findings_);
+        tries_.clear();
+      }
+      tries_.push_back(same_[i]);
+    }
+    judge_tries(tries_, in_real_time_, findings_);
+  }
+
   bool may_continue(const Seen& first, const Seen& second) const {
     if (!numbers_fit(first, second) || !follows(first, second)) return false;
     return second.number ? first.record->decision != Decision::Kind::malformed
@@ -367,18 +476,70 @@ class EqualRequests {
 
   const Group& same_;
   std::vector<Finding>& findings_;
+  bool in_real_time_;
   bool parallel_ = false;
+  Group tries_;
   std::vector<std::size_t> open_;                      // failed requests without a retry so far
   std::vector<std::optional<std::size_t>> continues_;  // for each retry, the failed request
   std::vector<bool> is_continued_;
 };
 
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
+                         std::vector<Finding>& findings) {
+  struct Limited {
+    const Seen* by = nullptr;  // the newest 429
+    const Seen* first = nullptr;
+    const Seen* last = nullptr;
+    std::size_t others = 0;
+  };
+  std::map<std::string, Limited> keys;
+  for (const Seen& seen : all) {
+    const ExchangeRecord& record = *seen.record;
+    if (record.request.key_id.empty()) continue;
+    Limited& key = keys[record.request.key_id];
+    if (key.by && judged.count(record.id) == 0 && follows(*key.by, seen) && too_early(*key.by, seen)) {
+      if (key.others++ == 0) key.first = key.by;
+      key.last = &seen;
+    }
+    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+  }
+  for (const auto& [id, key] : keys) {
+    if (key.others == 0) continue;
+    const std::string& name = key.first->record->request.key_description;
+    findings.push_back(finding(finding_kinds::key_used_while_limited, *key.first, *key.last,
+                               text::counted(key.others, "other request") + " with key " +
+                                   excerpts::quoted(name.empty() ? id : name) + " came before the " +
+                                   seconds(*named_time(*key.first)) +
+                                   " of Retry-After had passed. Let all callers of a key wait that long."));
+  }
+}
+
 }  // namespace retries
 
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings) {
+  const auto first = static_cast<std::ptrdiff_t>(findings.size());
   std::map<std::uint64_t, retries::Group> groups;
-  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::EqualRequests(same, findings).judge();
+  std::map<std::uint64_t, const Seen*> newest;  // the newest request with each list of messages
+  std::map<const Seen*, std::uint64_t> messages;
+  for (const Seen& seen : all) {
+    const retries::Identity identity = retries::identity(*seen.record);
+    groups[identity.request].push_back(&seen);
+    newest[identity.messages] = &seen;
+    messages[&seen] = identity.messages;
+  }
+  std::size_t count = 0;
+  for (const auto& [identity, same] : groups) {
+    retries::EqualRequests requests(same, in_real_time, findings);
+    requests.judge();
+    count += requests.retries();
+    if (newest[messages[same.back()]] != same.back()) continue;  // asked again, perhaps another model
+    if (auto gave_up = retries::judge_last(requests.last_tries())) findings.push_back(std::move(*gave_up));
+  }
+  std::set<std::uint64_t> judged;
+  for (auto found = findings.begin() + first; found != findings.end(); ++found) judged.insert(found->exchanges.back());
+  retries::review_limited_keys(all, judged, findings);
+  return count;
 }
 
 }  // namespace mock_gateway::detail

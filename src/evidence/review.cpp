@@ -2,10 +2,11 @@
 
 #include "review.hpp"
 
-#include <algorithm>  // adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort
+#include <algorithm>  // adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_partition, stable_sort
 #include <chrono>
 #include <cstdint>
 #include <functional>  // not_equal_to
+#include <iterator>    // distance
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
@@ -80,6 +82,10 @@ std::vector<Seen> requests_in(const JournalState& journal, const RequestScope& s
     seen.answered = now.answered;
     seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
     seen.over = now.over;
+    seen.has_fault = now.decision == Decision::Kind::forced_failure || now.connection_fault || !now.chaos.empty() ||
+                     (now.decision == Decision::Kind::stub && now.status >= 400) ||
+                     std::any_of(now.faults.begin(), now.faults.end(),
+                                 [](const ExchangeRecord::ScriptedFault& scripted) { return scripted.reached; });
     seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
                     [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
@@ -212,13 +218,27 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
   }
 }
 
+/// Joins the notes about unlisted models, because each request may have one, and moves the note to the end.
+void join_unlisted(std::vector<Finding>& findings) {
+  const auto is_other = [](const Finding& finding) { return finding.code != finding_kinds::unlisted_model.code; };
+  const auto first = std::stable_partition(findings.begin(), findings.end(), is_other);
+  const auto more = static_cast<std::size_t>(std::distance(first, findings.end()));
+  if (more < 2) return;
+  first->message += " " + text::counted(more - 1, "more request") +
+                    " asked for an unlisted model, the last in exchange " +
+                    std::to_string(findings.back().exchanges.back()) + ".";
+  findings.erase(first + 1, findings.end());
+}
+
 void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.severity != b.severity ? a.severity > b.severity : a.exchanges.back() < b.exchanges.back();
+  });
+  join_unlisted(findings);
 }
 
 }  // namespace review
@@ -244,8 +264,10 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
   const std::string location = headers.find("Location").value_or("");
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
+  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
+  advice.names_time = has_time || advice.in_body;
   // If a field occurs with several values, clients differ in which one they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
@@ -260,38 +282,39 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
     if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
-  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
   std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
+  ReviewTally tally;
+  tally.tries = all.size();
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
+    if (seen.has_fault) ++tally.faults;
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  const std::size_t judged = all.size();
   const auto is_part = [](const Seen& seen) { return is_broken_off(*seen.record); };
   all.erase(std::remove_if(all.begin(), all.end(), is_part), all.end());  // parts of requests may be equal
-  review_retries(all, findings);
+  tally.retries = review_retries(all, in_real_time, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), judged, journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), tally, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since) {
+                                       bool in_real_time, std::uint64_t since) {
   const std::vector<Seen> all = review::requests_in(journal, {});
   std::vector<Finding> findings;
   // Such findings about retries need a failed request. Without one, skip the slow comparison.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
-    review_retries(all, findings);
+    static_cast<void>(review_retries(all, in_real_time, findings));
   review::arrange(findings, switched_off);
   const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
@@ -299,16 +322,20 @@ std::vector<Finding> harmless_findings(const JournalState& journal, const std::v
 }
 
 Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
-  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, is_in_real_time(), patience,
+                     reported_);
 }
 
+bool GatewayProblems::is_in_real_time() const { return !is_manual(gateway_.clock) && !is_instant(gateway_.clock); }
+
 std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
-  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, is_in_real_time(), since);
   const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
   found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
   if (found.empty()) return {};
   constexpr std::size_t none = 0;
-  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  const auto review =
+      Access::make<Review>(std::move(found), std::string(), ReviewTally{}, none, none, std::string(), nullptr);
   return {masked(review.message())};
 }
 
@@ -318,11 +345,11 @@ Review::Review(const Review&) = default;
 Review& Review::operator=(const Review&) = default;
 Review::~Review() = default;
 
-Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
+Review::Review(std::vector<Finding> findings, std::string scope, detail::ReviewTally tally, std::size_t evicted,
                std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
-      judged_(judged),
+      tally_(tally),
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)),
@@ -345,15 +372,22 @@ std::string Review::message() const {
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
+  const std::string counts = detail::text::counted(tally_.tries - tally_.retries, "call") + ", " +
+                             std::to_string(tally_.tries) + (tally_.tries == 1 ? " try, " : " tries, ") +
+                             detail::text::counted(tally_.faults, "injected fault");
   std::string clean;
-  if (std::all_of(findings_.begin(), findings_.end(),
-                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
+  const bool is_part = tally_.tries == 0 && !findings_.empty();
+  if (!is_part && std::all_of(findings_.begin(), findings_.end(),
+                              [](const Finding& finding) { return finding.severity == Severity::note; })) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
-    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+    const std::string judged = tally_.tries == 0
+                                   ? "no exchange" + of_scope + " was recorded"
+                                   : detail::text::counted(tally_.tries, "exchange") + of_scope + " judged";
+    const bool is_plain = tally_.retries == 0 && tally_.faults == 0;
+    clean = "clean: " + judged + (is_plain ? "" : " (" + counts + ")") + (rest.empty() ? "" : "; " + rest);
   }
   std::string lines = clean;
+  if (clean.empty() && !is_part) lines = detail::text::counted(findings_.size(), "finding") + " in " + counts;
   std::vector<std::string> harmless;
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));

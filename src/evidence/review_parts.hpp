@@ -35,11 +35,11 @@ void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
+                   const std::vector<std::string>& switched_off, bool in_real_time, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
 /// Returns the findings about exchanges after `since` that fail no review.
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since);
+                                       bool in_real_time, std::uint64_t since);
 
 /// An exchange under review, with copies of the fields of its record that may change.
 struct Seen {
@@ -60,10 +60,13 @@ struct Seen {
   std::optional<std::string> call;
   /// Whether a chaos fault broke the answer, or its Content-Length was wrong.
   bool broken = false;
+  /// Whether its answer was a scripted or forced failure, or had a fault or chaos.
+  bool has_fault = false;
 };
 
-/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Finds retries that are too early, useless or missing; see Review. `all` is ordered by id. Returns the number of
+/// retries.
+std::size_t review_retries(const std::vector<Seen>& all, bool in_real_time, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);

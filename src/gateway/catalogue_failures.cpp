@@ -270,7 +270,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0; a retry succeeds", "RFC 9110, section 15.6.4",
-     "retries, or reports the error", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "retries", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 void add_failures(Scenarios& all) {

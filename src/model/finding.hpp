@@ -31,8 +31,8 @@ struct Finding {
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove the mistake; the exchange with the mistake is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
-  /// client may do what the test intends.
+  /// Whether it makes a Review false and fails the test of a test helper. False for notes, and for warnings about what
+  /// a test may intend, such as `asked_again_early` and `gave_up`.
   bool fails_review = true;
 };
 

@@ -256,6 +256,9 @@ bool Reader::read_tool_type(const Json::object_t& object, const Path& path) cons
 
 void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
+  if (array.empty())
+    add_finding(finding_kinds::tools_empty,
+                "tools: 0 tools, which OpenAI refuses with 400; leave tools out, or offer at least 1.");
   std::vector<wire::Tool> tools;
   tools.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {

@@ -130,10 +130,6 @@ std::string actual_message(const MatcherNode& node, const ChatCall& call) {
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-bool last_is_tool(const MatcherNode&, const ChatCall& call) {
-  return !call.chat().messages.empty() && call.chat().messages.back().role == "tool";
-}
-
 std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
@@ -142,11 +138,14 @@ struct ToolResult {
   const std::string* function;
 };
 
-std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
+/// Returns the tool results after the assistant's last message. Clients append reminders, so other messages may follow.
+std::vector<ToolResult> unanswered_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
+  const auto is_tool = [](const wire::Message& message) { return message.role == "tool"; };
   std::size_t first = chat.messages.size();
-  while (first > 0 && chat.messages[first - 1].role == "tool") --first;
-  if (first == chat.messages.size()) return results;
+  while (first > 0 && chat.messages[first - 1].role != "assistant") --first;
+  if (std::none_of(chat.messages.begin() + static_cast<std::ptrdiff_t>(first), chat.messages.end(), is_tool))
+    return results;
   // Searches from the end: of several calls with the same id, the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
@@ -154,6 +153,7 @@ std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) functions.emplace(call->id, &call->name);
   }
   for (std::size_t index = first; index < chat.messages.size(); ++index) {
+    if (!is_tool(chat.messages[index])) continue;
     const auto function = functions.find(chat.messages[index].tool_call_id);
     results.push_back({&chat.messages[index], function == functions.end() ? nullptr : function->second});
   }
@@ -165,14 +165,16 @@ bool is_of(const MatcherNode& node, const ToolResult& result) {
   return result.function != nullptr && *result.function == node.operand;
 }
 
-bool final_tool_result_matches(const MatcherNode& node, const ChatCall& call) {
-  for (const ToolResult& result : final_tool_results(call.chat()))
+bool has_tool_result(const MatcherNode&, const ChatCall& call) { return !unanswered_tool_results(call.chat()).empty(); }
+
+bool tool_result_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const ToolResult& result : unanswered_tool_results(call.chat()))
     if (is_of(node, result) && node.text->matches(result.message->text())) return true;
   return false;
 }
 
 std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
-  const std::vector<ToolResult> results = final_tool_results(call.chat());
+  const std::vector<ToolResult> results = unanswered_tool_results(call.chat());
   if (results.empty()) return last_role(call.chat());
   constexpr std::size_t most = 5;
   std::string list;
@@ -188,10 +190,10 @@ std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
   return list;
 }
 
-Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
-  std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
+Matcher unanswered_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
+  std::string description = std::string("has an unanswered tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
-      text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
+      text_leaf(description + and_text(text), text, tool_result_matches, actual_tool_results, std::move(operand));
   node.by_call_id = by_call_id;
   return detail::Access::make<Matcher>(std::move(node));
 }
@@ -303,15 +305,15 @@ Matcher message_is(int position, std::string role, TextMatcher text) {
 
 Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("last message is a tool result", last_is_tool, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
 }
 
 Matcher tool_result(std::string function, TextMatcher text) {
-  return detail::matchers::final_tool_result("", std::move(function), false, text);
+  return detail::matchers::unanswered_tool_result("", std::move(function), false, text);
 }
 
 Matcher tool_result_of(std::string call_id, TextMatcher text) {
-  return detail::matchers::final_tool_result("call ", std::move(call_id), true, text);
+  return detail::matchers::unanswered_tool_result("call ", std::move(call_id), true, text);
 }
 
 Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }

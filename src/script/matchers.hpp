@@ -44,12 +44,13 @@ Matcher message_is(int position, std::string role, TextMatcher text = any_text()
 Matcher turns_are(Range count);
 /// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// Matches if the last message is a tool result.
+/// A tool result follows the assistant's last message. Like the next two, it ignores other messages after the result:
+/// coding agents append reminders as user or system messages.
 Matcher last_is_tool_result();
-/// One of the tool results at the end of the conversation is for a call of this function, and its text matches. The
-/// call is found by its id.
+/// A tool result after the assistant's last message is for a call of this function, and its text matches. The call is
+/// found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
+/// A tool result after the assistant's last message is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
 // Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.

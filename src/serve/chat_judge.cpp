@@ -162,6 +162,7 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
   if (choice) report_skipped(served, *choice, call);
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
+  served.answer.stub_call = choice->call;
   const auto thrown_by_validator =
       guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&

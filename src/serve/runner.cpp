@@ -308,6 +308,7 @@ void RunningExchange::record_answer(ServedRequest& served) {
     mask(record.chaos.back().text);
   }
   record.stub = answer.stub;
+  record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);

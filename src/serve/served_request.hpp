@@ -58,6 +58,7 @@ struct Answer {
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
+  std::size_t stub_call = 0;  // from 0
   StubState::Use use;
   /// The call of the stub, to owe its reply if chaos breaks it.
   OwedReplies::Owed call;

@@ -151,7 +151,7 @@ const Row table[] = {
     {"should-retry-true", "answer or error", ""},
     {"stream-broken-then-answer", "answer or error", ""},
     {"tokens-per-minute-413", "answer or error", ""},
-    {"unavailable-then-answer", "answer or error", ""},
+    {"unavailable-then-answer", "answer", ""},
     // framing
     {"answer-as-text-plain", "answer or error", ""},
     {"answer-in-the-other-form", "answer or error", ""},

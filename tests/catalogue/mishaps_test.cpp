@@ -379,8 +379,9 @@ TEST_CASE("attempts before the caller leaves are accepted, even if the call bega
 
 TEST_CASE("a client that loses a reply fails every turn with a reply") {
   const Played played = play(Habit::keeps_no_answer, true);
-  for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
-                           "server-error", "bad-gateway", "unended-last-event", "rotated-key", "last-answer"})
+  for (const char* name :
+       {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error",
+        "bad-gateway", "unavailable", "unended-last-event", "rotated-key", "last-answer"})
     CHECK(played.bad.at(name) == Kind::silent_data_loss);
 }
 
@@ -390,7 +391,7 @@ TEST_CASE("a verdict contains the actual result, the expected result and the tur
   CAPTURE(played.messages.front());
   for (const char* part : {"cancelled-stream: hang, expected answer or error", "still connected a second after",
                            "\n  the gateway sends a few pieces of text", "\n  a good client closes the connection",
-                           "\n  the turn    ", " of 16, after ", " (seed 3)"})
+                           "\n  the turn    ", " of 17, after ", " (seed 3)"})
     CHECK(played.messages.front().find(part) != std::string::npos);
 }
 
@@ -424,7 +425,7 @@ TEST_CASE("every turn has its own description and its own text") {
       CHECK((mishap.cancel_after() > 0) == (mishap.call() == Mishap::Call::cancelled));
       CHECK((mishap.abandon_after() > Duration::zero()) == (mishap.call() == Mishap::Call::abandoned));
     }
-    CHECK(session.size() == 16);
+    CHECK(session.size() == 17);
     CHECK((session.begin() + 1)->name() == "closed-before-answer");
     CHECK(session.begin()->name() == "first-answer");
     CHECK((session.end() - 1)->name() == "last-answer");

@@ -152,6 +152,53 @@ class ExitCodes(Folder):
                 self.assertIn(said, done.stderr)
 
 
+class Retries(Folder):
+    SCENARIOS = only("rate-limited-then-answer", "retry-after-zero", "retry-after-in-the-past", "retry-after-garbage")
+
+    def test_a_client_that_takes_no_time_to_wait_for_never_is_told(self):
+        code = """
+if scenario in ("retry-after-zero", "retry-after-garbage"):
+    check_client.Client.pause = lambda *_: None
+go()
+"""
+        done = check("--plain", *self.SCENARIOS, of=command(code))
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual(done.report["remarks"], [
+            "inconsistent retries, plain: CMD tries again after Retry-After: 1 (rate-limited-then-answer), but not in "
+            "retry-after-zero, retry-after-garbage. A Retry-After that names no time to wait does not mean never: wait for "
+            "a time of your own, such as 0.5 s"])
+        self.assertIn(done.report["remarks"][0], done.stdout)
+
+    def test_clients_that_always_or_never_try_again_are_consistent(self):
+        never = "check_client.Client.pause = lambda *_: None; go()"
+        for of in client(), command(never):
+            with self.subTest(of=of):
+                self.assertEqual(check("--plain", *self.SCENARIOS, of=of).report["remarks"], [])
+
+    def test_503_must_be_tried_again(self):
+        done = check("--plain", *only("unavailable-then-answer"), of=command("check_client.Client.pause = lambda *_: None; go()"))
+        self.assertEqual((done.code, done.bad()), (1, {"unavailable-then-answer plain error"}), done.said)
+
+    def test_a_content_length_in_characters_fails(self):
+        code = """
+import http.client, urllib.parse
+body = json.dumps({"model": os.environ["MOCK_GATEWAY_MODEL"], "messages": [
+    {"role": "user", "content": os.environ["MOCK_GATEWAY_PROMPT"]}]}, ensure_ascii=False)
+address = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+connection = http.client.HTTPConnection(address.netloc, timeout=5)
+connection.request("POST", address.path + "/chat/completions", body.encode(), {
+    "Content-Length": str(len(body.encode()) if BYTES else len(body)), "Content-Type": "application/json",
+    "Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]})
+response = connection.getresponse()
+if response.status != 200: sys.exit(str(response.status))
+sys.stdout.buffer.write(json.load(response)["choices"][0]["message"]["content"].encode())
+"""
+        for is_right, exit_code in (True, 0), (False, 2):
+            with self.subTest(is_right):
+                done = check("--plain", *only("unknown-fields"), of=command(f"BYTES = {is_right}\n" + code))
+                self.assertEqual(done.code, exit_code, done.said)
+
+
 class Selection(Folder):
     def test_flags_select_scenarios_by_name_and_group(self):
         done = check_driver("--plain", "--group", "connection", "--skip", "early-hints", of=client(words=["--driver"]))
@@ -274,7 +321,7 @@ class WhatACommandGets(Folder):
             self.assertEqual(environment["OPENAI_API_BASE"], address)
             self.assertNotEqual(environment["OPENAI_API_KEY"], "sk-real")
             self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), ("corp,127.0.0.1,localhost",) * 2)
-            self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "What is the weather?")
+            self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "What is the weather in Zürich?")
             self.assertEqual(environment["MOCK_GATEWAY_MODEL"], "mock-model")
             self.assertEqual(environment["MOCK_GATEWAY_STREAM"], "1" if stream else "0")
             self.assertEqual((environment["OTHER"], stdin, is_leader), ("kept", "", True))

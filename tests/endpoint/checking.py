@@ -20,7 +20,7 @@ ANSWER = "It is 21 degrees."
 WHOLE = "Zürich 21 °C, 東京 9 °C."
 # The turns of a session of mishaps, and the turns that only sessions of streams have.
 TURNS = ["first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error", "bad-gateway",
-         "unauthorized", "disabled-key", "cut-answer", "length", "unended-last-event", "cancelled-stream",
+         "unavailable", "unauthorized", "disabled-key", "cut-answer", "length", "unended-last-event", "cancelled-stream",
          "abandoned-call", "abandoned-wait", "rotated-key", "last-answer"]
 TURNS_OF_STREAMS = ["unended-last-event", "cancelled-stream"]
 

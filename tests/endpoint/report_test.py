@@ -49,7 +49,7 @@ class Reports(unittest.TestCase):
 class Text(Reports):
     def test_the_output_of_verify_and_review_then_one_line(self):
         done = run("--report", "text", command=python(KEY_IN_QUERY))
-        self.assertRegex(done.stderr, r"\Averify: nothing is wrong\nreview: key_in_query \(exchange 1\): [^\n]+\n"
+        self.assertRegex(done.stderr, r"\Averify: nothing is wrong\nreview: 1 finding in 1 call, 1 try, 0 injected faults\nkey_in_query \(exchange 1\): [^\n]+\n"
                                       r"mock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
         self.assertEqual(done.stdout, "")
 

@@ -278,12 +278,28 @@ for status in 429, 200:
             for code, further, element in (0, [], "system-out"), (1, ["--fail-on", "warning"], "failure"):
                 with self.subTest(further):
                     said = self.assert_code(code, *flags, *further, command=again)
-                    self.assertRegex(said, r"\nreview: asked_again_early \(exchange 2 after 1\): " + told)
+                    self.assertRegex(said, r"\nreview: 1 finding in [^\n]+\nasked_again_early \(exchange 2 after 1\): " + told)
                     tree = xml.etree.ElementTree.parse(junit)
                     self.assertEqual(len(list(tree.iter("failure"))), code)
                     case = tree.find(".//testcase[@name='asked_again_early']")
                     self.assertEqual([each.tag for each in case], [element])
                     self.assertRegex(case[0].text, told)
+
+    def test_warnings_about_tries_fail_only_a_run_that_counts_them(self):
+        ask = """
+for _ in range(TIMES):
+    request("POST", address.path + "/chat/completions", json.dumps({"model": "mock-model", "messages": [
+            {"role": "user", "content": "Hi"}]}).encode())
+"""
+        for code, times, replies in (("retry_storm", 25, [{"failure": "service_unavailable", "retry_after": "0s"}]),
+                                     ("gave_up", 1, [{"failure": "service_unavailable", "retry_after": "1s"}, "Hello."])):
+            with self.subTest(code), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "script.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump({"mock_gateway": 1, "stubs": [{"replies": replies}]}, file)
+                for exit_code, further in (0, []), (1, ["--fail-on", "warning"]):
+                    said = self.assert_code(exit_code, "--script", path, *further, command=python(f"TIMES = {times}\n" + ask))
+                    self.assertRegex(said, rf"\nreview: 1 finding in 1 call, {times} tr[^\n]+\n{code} \(exchange ")
 
     def test_the_exit_code_is_2_for_an_invalid_command_line(self):
         for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),

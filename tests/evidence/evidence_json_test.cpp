@@ -562,6 +562,13 @@ TEST_CASE("the JSON of a review lists its findings") {
     "ok": false,
     "findings": [
       {
+        "code": "retry_after_ignored",
+        "severity": "error",
+        "fails_review": true,
+        "message": "retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.",
+        "exchanges": [3, 4]
+      },
+      {
         "code": "stop_as_string",
         "severity": "warning",
         "fails_review": true,
@@ -569,18 +576,18 @@ TEST_CASE("the JSON of a review lists its findings") {
         "exchanges": [2]
       },
       {
-        "code": "retry_after_ignored",
-        "severity": "error",
-        "fails_review": true,
-        "message": "retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.",
-        "exchanges": [3, 4]
+        "code": "key_used_while_limited",
+        "severity": "note",
+        "fails_review": false,
+        "message": "1 other request with key \"default key\" came before the 2 s of Retry-After had passed. Let all callers of a key wait that long.",
+        "exchanges": [1, 2]
       }
     ],
     "judged": 4,
     "evicted": 0,
     "open": 0,
     "chaos": null,
-    "message": "stop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nretry_after_ignored (exchange 4 after 3): retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying."
+    "message": "3 findings in 3 calls, 4 tries, 2 injected faults\nretry_after_ignored (exchange 4 after 3): retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.\nstop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nnote: key_used_while_limited (exchange 2 after 1): 1 other request with key \"default key\" came before the 2 s of Retry-After had passed. Let all callers of a key wait that long."
   })json"));
 }
 

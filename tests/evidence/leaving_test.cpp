@@ -13,6 +13,7 @@
 
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace leaving_test {
 
@@ -219,7 +220,7 @@ TEST_CASE("a client that leaves during an error's body need not follow the error
   client.close();
   REQUIRE(exchange.outcome(10s) == Outcome::Kind::client_left);
   CHECK(Http(gateway).chat().status == 200);
-  CHECK(gateway.review().message() == "clean: 2 exchanges judged");
+  CHECK(without_counts(gateway.review().message()) == "clean: 2 exchanges judged");
 }
 
 // --- Exchanges that the gateway does not wait for --------------------------------------------------------------------
@@ -236,7 +237,7 @@ TEST_CASE("the gateway does not wait for an exchange that survives the FIN of it
   client.close();
   CHECK(gateway.journal().wait_until_idle(10s));
   CHECK(stub.last_call().outcome(0s) == Outcome::Kind::pending);
-  CHECK(gateway.review().message() == "clean: 1 exchange judged");
+  CHECK(without_counts(gateway.review().message()) == "clean: 1 exchange judged");
   CHECK(gateway.verify().message() == "nothing is wrong");
 
   SUBCASE("stop() then ends the exchange as left by its client") {
@@ -341,7 +342,7 @@ TEST_CASE("a half-closed client that reads to the end of its stream did not leav
   client.send(Http{gateway}.format_chat({{"stream", true}}));
   client.shutdown_write();
   CHECK(client.receive_response().done());
-  CHECK(gateway.review().message() == "clean: 1 exchange judged");
+  CHECK(without_counts(gateway.review().message()) == "clean: 1 exchange judged");
 }
 
 // --- Slow ------------------------------------------------------------------------------------------------------------
@@ -375,7 +376,7 @@ TEST_CASE("a slow but steady client is not cut off and gets no finding") {
     CHECK(gateway.journal().last().outcome(0s) == Outcome::Kind::pending);
     client.receive_until([](std::string_view received) { return !received.empty() && received.back() == '}'; });
     CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
-    CHECK(gateway.review().message() == "clean: 1 exchange judged");
+    CHECK(without_counts(gateway.review().message()) == "clean: 1 exchange judged");
   }
   CHECK_FALSE(paused);
 }
@@ -396,7 +397,7 @@ TEST_CASE("a request sent before the end of a stream on its connection is a find
   gate.open();
   CHECK(client.receive_response().done());
   CHECK(client.receive_response().text() == "second");
-  REQUIRE(gateway.review().message() ==
+  REQUIRE(without_counts(gateway.review().message()) ==
           "pipelined_request (exchange 2 after 1): sent on a connection whose stream had not finished, so the request "
           "waited for the stream to end. Use another connection, or close the stream first.");
   CHECK(gateway.review().findings()[0].severity == Severity::warning);
@@ -421,7 +422,7 @@ TEST_CASE("a request right after the end of a stream on its connection gets no f
     const Json body = std::to_string(i);
     CHECK((i % 2 == 0 ? http.stream(body).done() : http.chat(body).complete));
   }
-  CHECK(gateway.review().message() == "clean: 200 exchanges judged");
+  CHECK(without_counts(gateway.review().message()) == "clean: 200 exchanges judged");
 }
 
 }  // namespace leaving_test

@@ -11,6 +11,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace retries_test {
 
@@ -29,9 +30,11 @@ Http with(Http http, const Fields& fields) {
   return http;
 }
 
+/// Returns the codes of errors and warnings.
 std::string codes(const Review& review) {
   std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  for (const Finding& finding : review.findings())
+    if (finding.severity != Severity::note) all += (all.empty() ? "" : " ") + finding.code;
   return all;
 }
 
@@ -181,8 +184,9 @@ TEST_CASE("a request may be repeated at once after a temporary error that names 
   for (const Pair& pair : pairs()) {
     if (std::string(pair.early).find("key_changed") != std::string::npos) continue;
     CAPTURE(pair.what);
-    CHECK(Wire().asked_again(server_error(), pair.first, 0s, pair.second).message() == two);
-    CHECK(Wire().asked_again(bad_request().should_retry(true), pair.first, 0s, pair.second).message() == two);
+    CHECK(without_counts(Wire().asked_again(server_error(), pair.first, 0s, pair.second).message()) == two);
+    CHECK(without_counts(Wire().asked_again(bad_request().should_retry(true), pair.first, 0s, pair.second).message()) ==
+          two);
   }
 }
 
@@ -190,22 +194,23 @@ TEST_CASE("a new call that comes too early is reported with its time, and fails 
   const Fields first_try = {{count, "0"}};
   const Review limited = Wire().asked_again(rate_limited(3600s), first_try, 7ms, first_try);
   CHECK(limited);
-  CHECK(limited.message() ==
+  CHECK(without_counts(limited.message()) ==
         "asked_again_early (exchange 2 after 1): sent the same request again after 0.007 s, as a new call "
         "(x-stainless-retry-count: 0); Retry-After was 3600 s. Make the retry loop around the client wait as long as "
         "the header says. Ignore this if the test repeats the request on purpose.");
   REQUIRE(limited.findings().size() == 1);
   CHECK(limited.findings()[0].severity == Severity::warning);
   CHECK(limited.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
-  CHECK(limited.without("asked_again_early").message() == two);
+  CHECK(without_counts(limited.without("asked_again_early").message()) == two);
 
   // The pauses of the manual clock must exceed the real time of two requests, which also counts.
-  CHECK(Wire().asked_again(rate_limited().retry_after_ms(9500ms), {{key, "a"}}, 9s, {{key, "b"}}).message() ==
+  CHECK(without_counts(
+            Wire().asked_again(rate_limited().retry_after_ms(9500ms), {{key, "a"}}, 9s, {{key, "b"}}).message()) ==
         "asked_again_early (exchange 2 after 1): sent the same request again after 9 s, as a new call (a new "
         "Idempotency-Key); retry-after-ms was 9.5 s. Make the retry loop around the client wait as long as the header "
         "says. "
         "Ignore this if the test repeats the request on purpose.");
-  CHECK(Wire().asked_again(unauthorized(), first_try, 900ms, first_try).message() ==
+  CHECK(without_counts(Wire().asked_again(unauthorized(), first_try, 900ms, first_try).message()) ==
         "asked_again_early (exchange 2 after 1): sent the same request again 0.9 s after 401 \"unauthorized\", as a "
         "new call "
         "(x-stainless-retry-count: 0). Make the retry loop around the client report the error. Ignore this if the test "
@@ -223,9 +228,9 @@ TEST_CASE("a new call before the date in Retry-After also comes too early") {
   http.chat();
   const Review review = gateway.review();
   CHECK(review);
-  CHECK(review.message().find(
-            "asked_again_early (exchange 2 after 1): sent the same request again 300 s before the date in "
-            "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
+  CHECK(without_counts(review.message())
+            .find("asked_again_early (exchange 2 after 1): sent the same request again 300 s before the date in "
+                  "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
 }
 
 TEST_CASE("a review with a failing and a tolerated finding fails, and prints both") {
@@ -276,7 +281,7 @@ TEST_CASE("a call is not too early if another call in parallel still waits for i
   wire.http.with_header(count, "0").chat();
   wire.clock.advance(1s);
   wire.http.with_header(count, "1").chat();
-  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+  CHECK(codes(wire.gateway.review()) == "");
 }
 
 TEST_CASE("a repeated request counts as new if the test changed the gateway, with any retry number") {
@@ -287,7 +292,7 @@ TEST_CASE("a repeated request counts as new if the test changed the gateway, wit
     with(wire.http, pair.first).chat();
     wire.gateway.fail_next(unauthorized());
     with(wire.http, pair.second).chat();
-    CHECK(wire.gateway.review().message() == two);
+    CHECK(without_counts(wire.gateway.review().message()) == two);
   }
 }
 
@@ -391,7 +396,7 @@ TEST_CASE("parallel calls are not too early, nor are other calls of the same bur
   CHECK(http.chat().status == 429);  // at the same time as the two others
   wire.clock.advance(5s);
   for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
-  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  CHECK(codes(wire.gateway.review()) == "");
   wire.clock.advance(1s);
   http.chat();  // no other call is under way
   CHECK(codes(wire.gateway.review()) == "asked_again_early");
@@ -420,7 +425,7 @@ TEST_CASE("parallel calls that retry after the requested time get no finding, ea
   for (int call = 0; call < 3; ++call) ask(call, "0");
   wire.clock.advance(60s);
   for (int call = 3; call-- > 0;) ask(call, "1");
-  CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
+  CHECK(codes(wire.gateway.review()) == "");
 }
 
 TEST_CASE("a test that expects the 429 and then repeats the request passes") {
@@ -449,7 +454,7 @@ TEST_CASE("a retry with a new Idempotency-Key gets its own warning, even if the 
       with(wire.http.allow_incomplete(), {{count, "0"}, {key, "a"}}).chat();
       with(wire.http, {{count, "1"}, {key, second}}).chat();
       const Review review = wire.gateway.review();
-      CHECK(review.message() == (std::string(second) == "a" ? two : message));
+      CHECK(without_counts(review.message()) == (std::string(second) == "a" ? two : message));
       CHECK(static_cast<bool>(review) == (std::string(second) == "a"));
       if (!review) CHECK(review.findings()[0].severity == Severity::warning);
     }
@@ -459,7 +464,8 @@ TEST_CASE("a retry with a new Idempotency-Key gets its own warning, even if the 
 TEST_CASE("a retry with an Idempotency-Key after an attempt without one gets its own message") {
   for (const char* const number : {"1", "2"}) {
     CAPTURE(number);
-    CHECK(Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message() ==
+    CHECK(without_counts(
+              Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message()) ==
           "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: " + std::string(number) +
               ") with an Idempotency-Key that the previous attempt did not have, so a server cannot recognize it as "
               "the same call. Send the same key with every attempt of a call.");
@@ -476,7 +482,7 @@ TEST_CASE("an attempt after a success or after a change by the test may have a n
   ask("1", "b");
   wire.gateway.set_state("order", "paid");
   ask("2", "c");
-  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 3 exchanges judged");
 }
 
 // --- Differences between two requests --------------------------------------------------------------------------------
@@ -504,7 +510,7 @@ TEST_CASE("another key, method, target or body makes a different request") {
   wire.http.get("/v1/models");
   wire.http.get("/v1/models?page=2");
   wire.http.request("HEAD", "/v1/models");
-  CHECK(wire.gateway.review().message() == "clean: 9 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 9 exchanges judged");
 }
 
 TEST_CASE("body fields that name the user make no difference at any position; every other field does") {

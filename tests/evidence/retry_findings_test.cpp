@@ -12,6 +12,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace retry_findings_test {
 
@@ -72,10 +73,10 @@ TEST_CASE("a client that retries before the time in the body of a 429 is reporte
   for (const Asked& asked : bodies_with_a_time()) {
     CAPTURE(*asked.failure.raw_body());
     CHECK(codes(asked_again(asked.failure, asked.time - 5s)) == "retry_delay_in_body_ignored");
-    CHECK(asked_again(asked.failure, asked.time).message() == "clean: 2 exchanges judged");
+    CHECK(without_counts(asked_again(asked.failure, asked.time).message()) == "clean: 2 exchanges judged");
   }
   const Review review = asked_again(says("Please try again in 9.5s."), 2s);
-  CHECK(review.message() ==
+  CHECK(without_counts(review.message()) ==
         "retry_delay_in_body_ignored (exchange 2 after 1): retried after 2 s, but the body of the 429 said 9.5 s. Wait "
         "that long before retrying: some services name the time only in the body.");
   CHECK(review.findings()[0].severity == Severity::warning);
@@ -104,7 +105,7 @@ TEST_CASE("a new call before the time in a body is a finding that fails no revie
   const Review review =
       asked_again(says("try again in 30s"), 5s, [](const Http& http) { return http.with_header(count, "0"); });
   CHECK(review);
-  CHECK(review.message() ==
+  CHECK(without_counts(review.message()) ==
         "asked_again_early (exchange 2 after 1): sent the same request again after 5 s, as a new call "
         "(x-stainless-retry-count: 0); the body of the 429 said 30 s. Make the retry loop around the client wait as "
         "long as the body says. Ignore this if the test repeats the request on purpose.");
@@ -126,7 +127,7 @@ TEST_CASE("a client that repeats a request after its daily quota is used up is r
     CHECK(codes(asked_again(failure(503, "", "").body(body), 1s)) == "");
   }
   CHECK(codes(asked_again(limited("dailymotion, the httpd"), 1s)) == "");
-  CHECK(asked_again(says("daily limit"), 2s).message() ==
+  CHECK(without_counts(asked_again(says("daily limit"), 2s).message()) ==
         "daily_quota_retried (exchange 2 after 1): retried 2 s after 429 \"rate_limit_exceeded\", which names a daily "
         "quota. Report the error to the caller: a short wait does not restore the quota.");
 }
@@ -294,17 +295,17 @@ TEST_CASE("both gateways report a client that follows a redirect with its key") 
   REQUIRE(codes(of_gateway) == "key_sent_to_other_origin");
   CHECK(of_gateway.findings()[0].severity == Severity::error);
   const auto url = [](const Gateway& gateway) { return "http://127.0.0.1:" + std::to_string(gateway.port()); };
-  CHECK(of_gateway.message() ==
+  CHECK(without_counts(of_gateway.message()) ==
         "key_sent_to_other_origin (exchange 1): the client followed the redirect and sent the key to the gateway "
         "at " +
             url(moved.to) +
             " (exchange 1 there). Drop the Authorization header when a redirect leads to another origin.");
-  CHECK(of_target.message() == "key_sent_to_other_origin (exchange 1): sent with the key of the gateway at " +
-                                   url(moved.gateway) +
-                                   " (exchange 1 there), which had redirected the client here. Drop the Authorization "
-                                   "header when a redirect leads to another origin.");
+  CHECK(without_counts(of_target.message()) ==
+        "key_sent_to_other_origin (exchange 1): sent with the key of the gateway at " + url(moved.gateway) +
+            " (exchange 1 there), which had redirected the client here. Drop the Authorization "
+            "header when a redirect leads to another origin.");
   CHECK(codes(moved.gateway.review().without("key_sent_to_other_origin")) == "");
-  CHECK(moved.gateway.review().message().find("sk-") == std::string::npos);
+  CHECK(without_counts(moved.gateway.review().message()).find("sk-") == std::string::npos);
 }
 
 TEST_CASE("a client with no key, another key or another request is not reported after a redirect") {

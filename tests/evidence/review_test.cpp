@@ -13,6 +13,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 #include "support/timing.hpp"
 
 namespace review_test {
@@ -31,11 +32,11 @@ struct Wire {
     http.chat();
     clock.advance(pause);
     http.chat();
-    return gateway.review().message();
+    return without_counts(gateway.review().message());
   }
   std::string reviewed(const Json& extra) {
     http.chat(extra);
-    return gateway.review().message();
+    return without_counts(gateway.review().message());
   }
 
   ManualClock clock;
@@ -46,9 +47,11 @@ struct Wire {
 const char* const one = "clean: 1 exchange judged";
 const char* const two = "clean: 2 exchanges judged";
 
+/// Returns the codes of errors and warnings.
 std::string codes(const Review& review) {
   std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  for (const Finding& finding : review.findings())
+    if (finding.severity != Severity::note) all += (all.empty() ? "" : " ") + finding.code;
   return all;
 }
 
@@ -66,7 +69,7 @@ TEST_CASE("the finding for a client that retries before the end of Retry-After c
   const Review review = wire.gateway.review();
   CHECK_FALSE(review);
   CHECK(
-      review.message() ==
+      without_counts(review.message()) ==
       "retry_after_ignored (exchange 4 after 3): retried after 60.5 s, but Retry-After was 120 s. Wait as long as the "
       "header says before retrying.");
   REQUIRE(review.findings().size() == 1);
@@ -74,7 +77,7 @@ TEST_CASE("the finding for a client that retries before the end of Retry-After c
   CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{3, 4});
   std::ostringstream printed;
   printed << review;
-  CHECK(printed.str() == review.message());
+  CHECK(printed.str() == review.message() + "\n");
 }
 
 TEST_CASE("a client that waits for Retry-After gets no finding, even if its timer is a millisecond early") {
@@ -136,7 +139,7 @@ TEST_CASE("a date in Retry-After is judged to the second") {
     Http{gateway}.chat();
     clock.advance(pause);
     Http{gateway}.chat();
-    return gateway.review().message();
+    return without_counts(gateway.review().message());
   };
   CHECK(retried(200s) ==
         "retry_after_ignored (exchange 2 after 1): retried 300 s before the date in Retry-After. Wait as long as the "
@@ -183,7 +186,7 @@ TEST_CASE("a client that really sleeps gets no finding although the gateway's cl
   const auto back = std::chrono::steady_clock::now() + 50ms;
   REQUIRE(eventually([&] { return std::chrono::steady_clock::now() >= back; }));
   wire.http.chat();
-  CHECK(wire.gateway.review().message() == two);
+  CHECK(without_counts(wire.gateway.review().message()) == two);
 }
 
 TEST_CASE("retries after the gateway's own rate limit are judged like those after a scripted 429") {
@@ -192,13 +195,13 @@ TEST_CASE("retries after the gateway's own rate limit are judged like those afte
   wire.http.chat();
   wire.clock.advance(4s);
   wire.http.chat();
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "retry_after_ignored (exchange 3 after 2): retried after 4 s, but Retry-After was 10 s. Wait as long as the "
         "header says before retrying.");
   wire.gateway.reset();
   wire.clock.advance(6s);
   wire.http.chat();
-  CHECK(wire.gateway.review().message() == one);
+  CHECK(without_counts(wire.gateway.review().message()) == one);
 }
 
 // --- Retries of final errors -----------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ TEST_CASE("retrying a permanent error is a finding") {
         "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", but a retry cannot fix this "
         "error. Report it to the caller instead.");
   for (const Failure& failure : {bad_request(), forbidden(), mock_gateway::failure(402, "insufficient_quota", "Pay."),
-                                 mock_gateway::failure(429, "insufficient_quota", "Pay.").retry_after(10s)}) {
+                                 mock_gateway::failure(429, "insufficient_quota", "Pay.").retry_after(61s)}) {
     CAPTURE(failure.status());
     CHECK(Wire{}
               .retried_after(failure, 1h)
@@ -247,7 +250,7 @@ TEST_CASE("a request is not a retry if the test has enabled its key in between")
   CHECK(http.chat().status == 403);
   wire.gateway.keys().enable(key.id);
   CHECK(http.chat().status == 200);
-  CHECK(wire.gateway.review().message() == two);
+  CHECK(without_counts(wire.gateway.review().message()) == two);
 }
 
 TEST_CASE("a request is not a retry if the test has changed stubs or forced failures in between") {
@@ -260,7 +263,7 @@ TEST_CASE("a request is not a retry if the test has changed stubs or forced fail
   wire.http.chat();
   wire.gateway.chat().reply("Hello");
   wire.http.chat();
-  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 4 exchanges judged");
 }
 
 TEST_CASE("review() trusts the retry numbers that a client sends") {
@@ -271,7 +274,7 @@ TEST_CASE("review() trusts the retry numbers that a client sends") {
   numbered("0");
   CHECK(wire.gateway.review());
   numbered("1");
-  CHECK(codes(wire.gateway.review()) == "asked_again_early retried_final_error");
+  CHECK(codes(wire.gateway.review()) == "retried_final_error asked_again_early");
 }
 
 TEST_CASE("a numbered retry of parallel calls is a finding only if it is too early for each of the calls") {
@@ -305,10 +308,11 @@ TEST_CASE("parallel calls are not retries of each other, but each may be retried
   REQUIRE(wire.clock.wait_for_waits(3, patience));
   wire.clock.advance(5s);
   for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
-  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 3 exchanges judged");
   wire.clock.advance(1s);
   wire.http.chat();
-  CHECK(wire.gateway.review().message().find("retry_after_ignored (exchange 4 after 3): retried after 1 s") == 0);
+  CHECK(without_counts(wire.gateway.review().message())
+            .find("retry_after_ignored (exchange 4 after 3): retried after 1 s") == 0);
 }
 
 TEST_CASE("parallel calls that hit a limit get no finding if each waits, in any order") {
@@ -319,7 +323,7 @@ TEST_CASE("parallel calls that hit a limit get no finding if each waits, in any 
     CHECK(wire.http.chat().status == (i < 2 ? 200 : 429));
     wire.clock.advance(300ms);
   }
-  CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
+  CHECK(codes(wire.gateway.review()) == "");
 }
 
 TEST_CASE("calls that are refused together get no finding if they retry together in time") {
@@ -328,14 +332,14 @@ TEST_CASE("calls that are refused together get no finding if they retry together
   for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 429);
   wire.clock.advance(60s);
   for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 200);
-  CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
+  CHECK(codes(wire.gateway.review()) == "");
 }
 
 TEST_CASE("a client that retries at once several times gets a finding each time") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   for (int i = 0; i < 3; ++i) wire.http.chat();
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "retry_after_ignored (exchange 2 after 1): retried after 0 s, but Retry-After was 60 s. Wait as long as the "
         "header says before retrying. (1 more like it, the last in exchange 3)");
 }
@@ -353,7 +357,7 @@ TEST_CASE("a retry after a response that never arrived is allowed") {
   wire.gateway.chat().reply(Reply(rate_limited(60s)).fault(before_headers(), reset_connection()), text("Hello"));
   wire.http.allow_incomplete().chat();
   wire.http.chat();
-  CHECK(wire.gateway.review().message() == two);
+  CHECK(without_counts(wire.gateway.review().message()) == two);
 }
 
 // --- Tools -----------------------------------------------------------------------------------------------------------
@@ -399,7 +403,7 @@ TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
   RawConnection client(gateway);
   client.send(Http{gateway}.format_chat({{"stream", true}}));
   REQUIRE(client.receive_until("data: [DONE]\n\n").found);
-  CHECK(gateway.review().message() ==
+  CHECK(without_counts(gateway.review().message()) ==
         "stream_left_open (exchange 1): the stream was still open half a second after [DONE]. Close it at [DONE] "
         "instead of waiting for the connection to end.\n1 exchange is still open");
   const Review review = gateway.review();
@@ -430,7 +434,7 @@ TEST_CASE("a stream that its client closes at [DONE], or that ends there, gets n
       }
       Http{gateway}.allow_incomplete().stream();
     });
-    const std::string message = gateway.review().message();
+    const std::string message = without_counts(gateway.review().message());
     paused = taken >= 500ms && message != "clean: 3 exchanges judged";
     if (!paused) CHECK(message == "clean: 3 exchanges judged");
   }
@@ -445,7 +449,7 @@ TEST_CASE("a client that stops reading without closing gets a finding; one that 
     client.send(Http{gateway}.format_chat({{"stream", true}}));
     REQUIRE(gateway.journal().wait_for(1, patience));
     CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
-    CHECK(gateway.review().message() ==
+    CHECK(without_counts(gateway.review().message()) ==
           "stream_abandoned (exchange 1): the client stopped reading and left the connection open until the gateway "
           "gave up. Close a stream when it is no longer needed.");
     CHECK(gateway.review().findings()[0].severity == Severity::error);
@@ -458,7 +462,7 @@ TEST_CASE("a client that stops reading without closing gets a finding; one that 
     REQUIRE(client.receive_until("HTTP/1.1 200").found);
   }
   REQUIRE(gateway.journal().wait_until_idle(10s));  // review() itself waits for at most a second
-  CHECK(gateway.review().message() == one);
+  CHECK(without_counts(gateway.review().message()) == one);
 }
 
 // --- Keys ------------------------------------------------------------------------------------------------------------
@@ -466,7 +470,7 @@ TEST_CASE("a client that stops reading without closing gets a finding; one that 
 TEST_CASE("a key in the query is a finding, whether or not it is the gateway's") {
   Wire wire;
   wire.http.get("/v1/models?api_key=" + wire.gateway.api_key());
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "key_in_query (exchange 1): the request target contains a key, and targets are often logged. Send the key only "
         "in the Authorization header.");
   wire.http.without_key().get("/v1/models?page=2&key=sk%2Dsomebodys-real-key-1234");
@@ -509,13 +513,13 @@ TEST_CASE("a key in its header, a masked key and similar words get no finding") 
   wire.http.chat(Json("task-1, desk-bound, sk-12, sk-***, Bearer sk-..."));
   wire.http.with_header("x-api-key", wire.gateway.api_key()).chat(Json("Another."));
   wire.http.with_authorization("Basic password").chat(Json("My password"));
-  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 4 exchanges judged");
 }
 
 TEST_CASE("a request from a browser is a finding") {
   Wire wire;
   wire.http.with_header("Origin", "https://app.example").chat();
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "browser_request (exchange 1): Origin is \"https://app.example\", so a browser sent the request. Keep keys on "
         "a server and let the page call that server.");
 }
@@ -526,14 +530,16 @@ TEST_CASE("a key used by different products is a finding") {
   const Http http = wire.http.with_key(key.secret);
   http.with_header("User-Agent", "OpenAI/Python 3.54.0").chat();
   http.with_header("User-Agent", "curl/7.88.1").chat();
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "key_shared (exchange 2 after 1): key \"billing service\" is used by \"OpenAI/Python 3.54.0\" and "
         "\"curl/7.88.1\". Create a key for each service.");
   CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
   http.with_header("User-Agent", "OpenAI/JS 6.1").chat();
-  CHECK(wire.gateway.review().message().find("\"curl/7.88.1\" and \"OpenAI/JS 6.1\". Create") != std::string::npos);
+  CHECK(without_counts(wire.gateway.review().message()).find("\"curl/7.88.1\" and \"OpenAI/JS 6.1\". Create") !=
+        std::string::npos);
   http.with_header("User-Agent", "go-http-client/1.1").chat();
-  CHECK(wire.gateway.review().message().find("\"OpenAI/JS 6.1\" and 1 more. Create") != std::string::npos);
+  CHECK(without_counts(wire.gateway.review().message()).find("\"OpenAI/JS 6.1\" and 1 more. Create") !=
+        std::string::npos);
 }
 
 TEST_CASE("User-Agents that share a product count as one user of a key") {
@@ -542,9 +548,9 @@ TEST_CASE("User-Agents that share a product count as one user of a key") {
   const Http http = wire.http.with_key(key.secret);
   for (const char* const agent : {"app/1 core/2", "core/2 net/3", "net/4 tls/5", "tls/6"})
     http.with_header("User-Agent", agent).chat();
-  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 4 exchanges judged");
   for (const char* const agent : {"curl/8", "curl/8 zlib/1", "zlib/2"}) http.with_header("User-Agent", agent).chat();
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "key_shared (exchange 5 after 1): key \"service\" is used by \"app/1 core/2\" and \"curl/8\". Create a key "
         "for each service.");
 }
@@ -561,7 +567,7 @@ TEST_CASE("another version, SDK part or key, or a missing User-Agent, does not c
     wire.http.with_key(key.secret).with_header("User-Agent", agent).chat();
   }
   wire.http.with_key("sk-unknown").with_header("User-Agent", "wget/1").chat();
-  CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 8 exchanges judged");
 }
 
 // --- Bodies ----------------------------------------------------------------------------------------------------------
@@ -580,7 +586,7 @@ TEST_CASE("a review lists accepted fields that the client should change") {
         "out or set stream to true.");
   Wire wire;
   wire.http.post(chat_path, R"({"model":"mock-model","n":1,"n":1,"messages":[{"role":"user","content":"Hi"}]})");
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "duplicate_key (exchange 1): body: the key \"n\" occurs more than once; the last one counts. Send it once.");
   CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
 }
@@ -589,7 +595,7 @@ TEST_CASE("a request with only documented fields gets no finding") {
   Wire wire;
   CHECK(wire.reviewed({{"stop", {"x"}}, {"temperature", 1}, {"seed", 7}}) == one);
   wire.http.stream({{"stream_options", {{"include_usage", true}}}, {"top_p", 1}});
-  CHECK(wire.gateway.review().message() == two);
+  CHECK(without_counts(wire.gateway.review().message()) == two);
 }
 
 // --- The review ------------------------------------------------------------------------------------------------------
@@ -623,12 +629,13 @@ TEST_CASE("each finding has its documented severity, and three kinds of findings
   std::map<std::string, std::string> found;
   for (const Finding& finding : wire.gateway.review().findings())
     found[finding.code] = to_string(finding.severity) + (finding.fails_review ? "" : ", fails no review");
-  // Missing here, with their own tests: stream_left_open, stream_abandoned, pipelined_request and the four findings of
-  // retry_findings_test.cpp.
+  // Missing here, with their own tests: stream_left_open, stream_abandoned, pipelined_request, the four findings of
+  // retry_findings_test.cpp and five of tries_test.cpp.
   const std::map<std::string, std::string> documented = {{"request_refused", "error"},
                                                          {"retry_after_ignored", "error"},
                                                          {"retried_final_error", "error"},
                                                          {"asked_again_early", "warning, fails no review"},
+                                                         {"key_used_while_limited", "note, fails no review"},
                                                          {"idempotency_key_changed", "warning"},
                                                          {"tool_call_unanswered", "error"},
                                                          {"tool_result_unknown_id", "error"},
@@ -645,31 +652,32 @@ TEST_CASE("each finding has its documented severity, and three kinds of findings
                                                          {"stream_options_without_stream", "warning"},
                                                          {"duplicate_key", "warning"}};
   CHECK(found == documented);
-  CHECK(found.size() + 7 == finding_codes().size());
+  CHECK(found.size() + 12 == finding_codes().size());
 }
 
 TEST_CASE("a repeated finding is counted, not printed again") {
   Wire wire;
   wire.http.chat({{"user", "a"}});
-  CHECK(wire.gateway.review().message() == "unknown_field (exchange 1): user: not a documented field; leave it out.");
+  CHECK(without_counts(wire.gateway.review().message()) ==
+        "unknown_field (exchange 1): user: not a documented field; leave it out.");
   wire.http.chat({{"user", "b"}});
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "unknown_field (exchange 1): user: not a documented field; leave it out. (1 more like it, the last in exchange "
         "2)");
   wire.http.chat({{"user", "c"}});
   CHECK(wire.gateway.review().findings().size() == 3);
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "unknown_field (exchange 1): user: not a documented field; leave it out. (2 more like it, the last in exchange "
         "3)");
 }
 
-TEST_CASE("findings come in the order of exchanges") {
+TEST_CASE("findings of one severity come in the order of exchanges") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s));
   wire.http.chat({{"user", "u"}});
   wire.http.chat({{"user", "u"}});
   wire.http.chat({{"stop", "x"}});
-  CHECK(codes(wire.gateway.review()) == "unknown_field unknown_field retry_after_ignored stop_as_string");
+  CHECK(codes(wire.gateway.review()) == "retry_after_ignored unknown_field unknown_field stop_as_string");
 }
 
 TEST_CASE("a test can disable findings by code, in the options or for one review") {
@@ -678,7 +686,7 @@ TEST_CASE("a test can disable findings by code, in the options or for one review
   const Review review = wire.gateway.review();
   CHECK(codes(review) == "stop_as_string");
   CHECK(review.without("stop_as_string"));
-  CHECK(review.without("stop_as_string").message() == one);
+  CHECK(without_counts(review.without("stop_as_string").message()) == one);
   CHECK_FALSE(review.without("unknown_field"));
 }
 
@@ -708,25 +716,30 @@ TEST_CASE("tests that share a gateway review their own requests, by key and by h
   const CreatedKey other = wire.gateway.keys().create("other");
   wire.http.with_key(mine.secret).chat();
   wire.http.with_key(other.secret).chat({{"user", "u"}});
-  CHECK(wire.gateway.review(mine.id).message() == "clean: 1 exchange with key \"" + mine.id + "\" judged");
+  CHECK(without_counts(wire.gateway.review(mine.id).message()) ==
+        "clean: 1 exchange with key \"" + mine.id + "\" judged");
   CHECK(wire.gateway.review("mine"));
   CHECK(codes(wire.gateway.review(other.id)) == "unknown_field");
-  CHECK(wire.gateway.review("nobody").message() == "clean: no exchange with key \"nobody\" was recorded");
+  CHECK(without_counts(wire.gateway.review("nobody").message()) ==
+        "clean: no exchange with key \"nobody\" was recorded");
 
   wire.http.with_header("x-test", "7").chat();
   wire.http.with_header("x-test", "8").chat({{"stop", "x"}});
-  CHECK(wire.gateway.review(with_header("x-test", "7")).message() == "clean: 1 exchange with header x-test: 7 judged");
+  CHECK(without_counts(wire.gateway.review(with_header("x-test", "7")).message()) ==
+        "clean: 1 exchange with header x-test: 7 judged");
   CHECK(codes(wire.gateway.review(with_header("X-Test", "8"))) == "stop_as_string");
 }
 
 TEST_CASE("a review reports how many exchanges were evicted") {
   Wire wire{Options{}.journal_limits(2, 1 << 20)};
   for (int i = 0; i < 3; ++i) wire.http.chat();
-  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 1 exchange was evicted before the review");
+  CHECK(without_counts(wire.gateway.review().message()) ==
+        "clean: 2 exchanges judged; 1 exchange was evicted before the review");
   for (int i = 0; i < 2; ++i) wire.http.chat();
-  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 3 exchanges were evicted before the review");
+  CHECK(without_counts(wire.gateway.review().message()) ==
+        "clean: 2 exchanges judged; 3 exchanges were evicted before the review");
   wire.http.chat({{"user", "u"}});
-  CHECK(wire.gateway.review().message() ==
+  CHECK(without_counts(wire.gateway.review().message()) ==
         "unknown_field (exchange 6): user: not a documented field; leave it out.\n4 exchanges were evicted before the "
         "review");
 }
@@ -738,7 +751,7 @@ TEST_CASE("a review reports open exchanges, and waits only for its own") {
   RawConnection client(wire.gateway);
   client.send(wire.http.format_chat({{"stream", true}}));
   REQUIRE(client.receive_until("\"a\"").found);
-  CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
+  CHECK(without_counts(wire.gateway.review().message()) == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
   // If one of its own exchanges were open, review() would wait for a second.
   CHECK(is_within(
@@ -747,7 +760,7 @@ TEST_CASE("a review reports open exchanges, and waits only for its own") {
 
 TEST_CASE("a review without requests says so") {
   Gateway gateway;
-  CHECK(gateway.review().message() == "clean: no exchange was recorded");
+  CHECK(without_counts(gateway.review().message()) == "clean: no exchange was recorded");
 }
 
 TEST_CASE("no finding shows a secret") {
@@ -761,9 +774,9 @@ TEST_CASE("no finding shows a secret") {
   wire.http.get("/v1/models?" + key);
   const Review review = wire.gateway.review();
   CHECK(codes(review) ==
-        "browser_request browser_request retried_final_error unknown_field tool_result_unknown_id key_in_body "
-        "key_shared key_in_query");
-  CHECK(review.message().find(key) == std::string::npos);
+        "browser_request browser_request retried_final_error tool_result_unknown_id key_in_body key_in_query "
+        "unknown_field key_shared");
+  CHECK(without_counts(review.message()).find(key) == std::string::npos);
   for (const Finding& finding : review.findings()) CHECK(finding.message.find(key) == std::string::npos);
 }
 

@@ -26,6 +26,7 @@ using test_support::chat_path;
 using test_support::contains;
 using test_support::Http;
 using test_support::RawConnection;
+using test_support::without_counts;
 
 const char* const foreign = "sk-proj-Zq81xV_7d2-Lm0Tr55WbK9cY3nEa";
 
@@ -51,7 +52,7 @@ inline std::string all_shown(Gateway& gateway) {
           << exchange.decision().detail << exchange.request().target;
     for (const wire::Header& header : exchange.headers()) shown << header.name << ": " << header.value << '\n';
   }
-  shown << gateway.verify().message() << gateway.review().message();
+  shown << gateway.verify().message() << without_counts(gateway.review().message());
   return shown.str();
 }
 
@@ -134,7 +135,8 @@ TEST_CASE("words that begin like a key but are shorter or different stay unchang
   CHECK(recorded(gateway, Http(gateway), text) == text);
   Http(gateway).chat(Json(text));
   CHECK(gateway.journal().last().chat().last_user_text() == text);
-  CHECK(gateway.review().without("request_refused").without("retried_final_error").message().substr(0, 5) == "clean");
+  CHECK(without_counts(gateway.review().without("request_refused").without("retried_final_error").message())
+            .substr(0, 5) == "clean");
 }
 
 TEST_CASE("a key of another account begins where a word begins and has at least 20 characters") {
@@ -157,7 +159,7 @@ TEST_CASE("a key of another account begins where a word begins and has at least 
 TEST_CASE("a key of another account in the body is a finding") {
   Gateway gateway;
   Http(gateway).chat(Json("use\n" + std::string(foreign)));
-  CHECK(gateway.review().message() ==
+  CHECK(without_counts(gateway.review().message()) ==
         "key_in_body (exchange 1): the body contains a key. Send the key only in the Authorization header.");
 }
 
@@ -327,7 +329,7 @@ TEST_CASE("two unknown credentials are distinguished, although neither is kept")
       const int status = credential.empty() ? http.chat().status : http.with_key(credential).chat().status;
       CHECK(status == 401);
     }
-    return contains(gateway.review().message(), "retried_final_error");
+    return contains(without_counts(gateway.review().message()), "retried_final_error");
   };
   CHECK(retried("sk-first", "sk-first"));
   CHECK(retried("", ""));

@@ -89,27 +89,38 @@ TEST_CASE("tool results are matched by their function or call") {
   const std::string question = message("user", "Weather?");
   const std::string asked = question + "," + weather_call;
   const std::string answered = asked + "," + result_of("call_1", "21 degrees") + "," + result_of("call_2", "noon");
-  const std::string going_on = answered + "," + message("user", "Thanks");
+  const std::string going_on = answered + "," + message("assistant", "21.") + "," + message("user", "Thanks");
   check({
       {last_is_tool_result(), said(answered), said(going_on),
-       "✘ last message is a tool result    actual last message is of role user"},
+       "✘ has an unanswered tool result    actual last message is of role user"},
       {tool_result("get_weather"), said(answered), said(going_on),
-       "✘ ends with a tool result of \"get_weather\"    actual last message is of role user"},
+       "✘ has an unanswered tool result of \"get_weather\"    actual last message is of role user"},
       {tool_result("get_weather", "21"), said(answered), said(asked + "," + result_of("call_1", "19 degrees")),
-       "✘ ends with a tool result of \"get_weather\" and its text contains \"21\"    "
+       "✘ has an unanswered tool result of \"get_weather\" and its text contains \"21\"    "
        "actual call \"call_1\" of get_weather: \"19 degrees\""},
       {tool_result("get_time", equals("noon")), said(answered),
        said(asked + "," + result_of("call_1", "noon") + "," + result_of("call_9", "noon")),
-       "✘ ends with a tool result of \"get_time\" and its text is \"noon\"    "
+       "✘ has an unanswered tool result of \"get_time\" and its text is \"noon\"    "
        "actual call \"call_1\" of get_weather: \"noon\"; call \"call_9\" of no known function: \"noon\""},
       {tool_result_of("call_2"), said(answered), said(asked + "," + result_of("call_1", "21")),
-       "✘ ends with a tool result of call \"call_2\"    actual call \"call_1\" of get_weather: \"21\""},
+       "✘ has an unanswered tool result of call \"call_2\"    actual call \"call_1\" of get_weather: \"21\""},
       {tool_result_of("call_9", "x"), said(result_of("call_9", "x")), said(result_of("call_9", "y")),
-       "✘ ends with a tool result of call \"call_9\" and its text contains \"x\"    "
+       "✘ has an unanswered tool result of call \"call_9\" and its text contains \"x\"    "
        "actual call \"call_9\" of no known function: \"y\""},
   });
   CHECK(explain_lines(!last_is_tool_result(), said(answered)) ==
-        "✘ not (last message is a tool result)    actual last message is of role tool");
+        "✘ not (has an unanswered tool result)    actual last message is of role tool");
+  // Coding agents append reminders to the results, as user or system messages.
+  for (const char* const role : {"user", "system"}) {
+    CAPTURE(role);
+    const std::string reminded = answered + "," + message(role, "Be brief.");
+    for (const Matcher& matcher : {last_is_tool_result(), tool_result("get_weather", "21"), tool_result("get_time"),
+                                   tool_result_of("call_1"), tool_result_of("call_2", "noon")})
+      CHECK(matches(matcher, said(reminded)));
+    const std::string between =
+        asked + "," + result_of("call_1", "21") + "," + message(role, "Be brief.") + "," + result_of("call_2", "noon");
+    CHECK(matches(tool_result("get_weather") && tool_result("get_time"), said(between)));
+  }
   // A conversation may reuse the id of a call. The latest call before the results counts.
   std::string renamed = weather_call;
   renamed.replace(renamed.find("get_weather"), 11, "get_news");

@@ -280,7 +280,7 @@ TEST_CASE("matchers can be combined, and all matchers of a stub must match") {
   CHECK(http.ask("this!") == "none");
   CHECK((user_says("a") && !has_tool("t")).to_string() == "(user text contains \"a\" and not (has tool \"t\"))");
   CHECK((last_is_tool_result() || matching("odd", [](const ChatRequest&) { return true; })).to_string() ==
-        "(last message is a tool result or odd)");
+        "(has an unanswered tool result or odd)");
 }
 
 TEST_CASE("a matcher without a function throws") {
@@ -317,6 +317,9 @@ TEST_CASE("tool_result uses the call's id, not the order of the calls") {
   CHECK(ask(after_calls({"get_weather", "get_news"}, "call_2", "none")) == "other");
   CHECK(ask(after_calls({"get_weather"}, "call_9", "21 C")) == "other");
   Json continued = after_calls({"get_weather"}, "call_1", "21 C");
+  continued.push_back(user("Be brief."));
+  CHECK(ask(continued) == "weather");
+  continued.push_back({{"role", "assistant"}, {"content", "21"}});
   continued.push_back(user("thanks"));
   CHECK(ask(continued) == "other");
 }

@@ -374,10 +374,10 @@ TEST_CASE("a user's function for a text runs once during matching, never for a r
   asked_once(message_is(0, "user", postcode), user("1"),
              "✘ message 0 is of role user and its text is a postcode    actual role user: \"1\"");
   asked_once(tool_result("get_weather", postcode), said(weather_call + "," + result_of("call_1", "21")),
-             "✘ ends with a tool result of \"get_weather\" and its text is a postcode    "
+             "✘ has an unanswered tool result of \"get_weather\" and its text is a postcode    "
              "actual call \"call_1\" of get_weather: \"21\"");
   asked_once(tool_result_of("call_1", postcode), said(weather_call + "," + result_of("call_1", "21")),
-             "✘ ends with a tool result of call \"call_1\" and its text is a postcode    "
+             "✘ has an unanswered tool result of call \"call_1\" and its text is a postcode    "
              "actual call \"call_1\" of get_weather: \"21\"");
   asked_once(json_text_at("/model", postcode), user(""), "✘ text at /model is a postcode    actual \"mock-model\"");
   asked_once(has_header("x-zip", postcode), with("").header("x-zip", "1"),

@@ -24,6 +24,18 @@ std::string printed(const T& value) {
   return out.str();
 }
 
+/// Returns the message of a review without the numbers of calls, tries and injected faults.
+inline std::string without_counts(std::string message) {
+  const std::size_t line_end = message.find('\n');
+  const std::size_t counts = message.find(" (");
+  if (message.find("clean: ") != 0) {
+    const bool has_head = message.find(" in ") < line_end && message.find(" injected fault") < line_end;
+    return has_head ? message.substr(line_end + 1) : message;
+  }
+  const std::size_t end = message.find(')');
+  return counts < line_end ? message.erase(counts, end + 1 - counts) : message;
+}
+
 inline std::string repeated(std::string_view text, std::size_t times) {
   std::string result;
   for (std::size_t i = 0; i < times; ++i) result += text;

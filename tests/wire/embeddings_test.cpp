@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using test_support::contains;
 using test_support::Http;
 using test_support::Response;
+using test_support::without_counts;
 using Vector = std::vector<double>;
 
 inline constexpr const char* path = "/v1/embeddings";
@@ -244,10 +245,11 @@ TEST_CASE("the review reports undocumented embeddings and fields that OpenAI doe
   const Review review = wire.gateway.review();
   CHECK(review);
   CHECK(contains(
-      review.message(),
+      without_counts(review.message()),
       "note: beyond_documentation (exchange 1): POST /v1/embeddings: documented by OpenAI but not by the gateway."));
   CHECK(wire.ask(asking("a", {{"mood", 1}})).status == 200);
-  CHECK(contains(wire.gateway.review().message(), "unknown_field (exchange 2): mood: OpenAI documents no such field"));
+  CHECK(contains(without_counts(wire.gateway.review().message()),
+                 "unknown_field (exchange 2): mood: OpenAI documents no such field"));
   const Wire openai{Options().profile(Profile::openai)};
   CHECK(openai.ask(asking("a")).status == 200);
   CHECK(openai.gateway.review().findings().empty());
@@ -256,7 +258,8 @@ TEST_CASE("the review reports undocumented embeddings and fields that OpenAI doe
         "400 unknown_parameter: mood: OpenAI documents no such field of embeddings; leave it out");
   const Wire any{Options().embeddings().any_model()};
   CHECK(any.ask(asking("a", {{"model", "text-embedding-3-small"}})).json()["model"] == "text-embedding-3-small");
-  CHECK(contains(any.gateway.review().message(), "unlisted_model (exchange 1): model \"text-embedding-3-small\": "));
+  CHECK(contains(without_counts(any.gateway.review().message()),
+                 "unlisted_model (exchange 1): model \"text-embedding-3-small\": "));
 }
 
 }  // namespace embeddings_test

@@ -57,7 +57,7 @@ def judge(tmp_path):
 def test_a_wrapper_that_does_not_wait_gets_a_finding(judge, wrapper):
     code, said = judge(WRONG[wrapper], "3600s", "--fail-on", "warning")
     assert code == 1, said
-    assert re.search(r"\nreview: asked_again_early \(exchange 2 after 1\): sent the same request again after [\d.]+ s, as a "
+    assert re.search(r"\nreview: 1 finding in [^\n]+\nasked_again_early \(exchange 2 after 1\): sent the same request again after [\d.]+ s, as a "
                      r"new call \(x-stainless-retry-count: 0\); Retry-After was 3600 s\.", said), said
     assert "mock-gateway: failed: 1 finding, 2 requests judged" in said
 
