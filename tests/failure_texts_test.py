@@ -31,7 +31,9 @@ fails_on_purpose.cpp:LINE:
 TEST CASE:  a client that does not wait
 
 fails_on_purpose.cpp:LINE: ERROR: CHECK( gateway.review() ) is NOT correct!
-  values: CHECK( retry_after_ignored (exchange 2 after 1): retried after 0.5 s, but Retry-After was 2 s. Wait as long as the header says before retrying. )
+  values: CHECK( 1 finding in 1 call, 2 tries, 1 injected fault
+retry_after_ignored (exchange 2 after 1): retried after 0.5 s, but Retry-After was 2 s. Wait as long as the header says before retrying.
+ )
 
 fails_on_purpose.cpp:LINE: MESSAGE: exchange 1 was answered with 429 rate_limit_exceeded as scripted
 
