@@ -8753,6 +8753,8 @@ class BodyReader {
 
   /// Continues reading. Empty: call again when the connection is ready.
   std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
+  /// Returns what of the body has arrived: "12 of 17 bytes of the body".
+  std::string arrived() const;
 
  private:
   using Arrival = Connection::Arrival;
@@ -8785,7 +8787,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// The request. Empty if the gateway stops.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -8794,8 +8796,9 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408.
-  bool has_arrived(Arrival arrival, const char* what);
+  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408, a request that
+  /// the client broke off with 400: `came` is what had arrived.
+  bool has_arrived(Arrival arrival, const char* what, const std::string& came);
   void complete();
 
   Connection& connection_;
@@ -8807,7 +8810,7 @@ class RequestReader {
   bool timed_out_ = false;
 };
 
-/// Reads the next request, blocking the calling thread. Empty if the connection ended before it was complete.
+/// Reads the next request, blocking the calling thread. Empty if the gateway stops.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
@@ -9566,6 +9569,8 @@ std::string brief(const ExchangeRecord& record);
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
+/// Whether the client closed the connection before the request was complete, as it may if its user cancels the call.
+bool is_broken_off(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.
@@ -23973,6 +23978,15 @@ MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
   return failure(400, "malformed_request", "malformed HTTP request: " + what);
 }
 
+/// Returns the error for a client that closed or reset the connection before its request was complete. A right client
+/// does so when its user cancels the call, but not after complete JSON.
+MOCK_GATEWAY_INLINE Failure broken_off(const std::string& body, Connection::Arrival arrival, const std::string& came) {
+  const bool is_whole = text::trim(body).substr(0, 1) == "{" && Json::accept(body);
+  return failure(400, is_whole ? "malformed_request" : "incomplete_request",
+                 std::string("the client ") + (arrival == Connection::Arrival::peer_closed ? "closed" : "reset") +
+                     " the connection after " + came + (is_whole ? ", which is complete JSON" : ""));
+}
+
 MOCK_GATEWAY_INLINE Failure body_too_large(std::size_t max_body) {
   return failure(413, "body_too_large", "the body has more than " + std::to_string(max_body) + " bytes");
 }
@@ -24173,13 +24187,20 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
     incoming_.body_too_large = request_reader::body_too_large(max_body);
   incoming_.is_body_unread = has_body && (incoming_.refused || incoming_.body_too_large);
   if (!has_body || incoming_.is_body_unread) return Arrival::arrived;
-  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
-  connection_.begin_body();
   next_ = framing.chunked ? Next::chunk_size : Next::body;
   left_ = framing.length;
+  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
+  connection_.begin_body();
   max_framed_body_ =
       max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
   return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::string BodyReader::arrived() const {
+  const std::string& body = incoming_.request.body;
+  if (next_ != Next::body)
+    return text::counted(incoming_.raw_body.size(), "byte") + " of the chunked body, before its last chunk";
+  return std::to_string(body.size()) + " of " + text::counted(body.size() + left_, "byte") + " of the body";
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
@@ -24257,6 +24278,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_li
   request_reader::make_room(request_reader::max_chunk_line, max_framed_body_, raw);
   const std::size_t room = max_framed_body_ - raw.size();
   const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
+  if (arrival && arrival != Arrival::arrived && arrival != Arrival::too_large) raw.append(connection_.unread());
   if (arrival != Arrival::too_large) return arrival;
   if (room < request_reader::max_chunk_line)
     incoming_.body_too_large = request_reader::framing_too_large(max_framed_body_);
@@ -24317,7 +24339,7 @@ MOCK_GATEWAY_INLINE bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head")) {
+  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
     incoming_.reset();
     return false;
   }
@@ -24343,19 +24365,22 @@ MOCK_GATEWAY_INLINE void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body")) {
+  } else if (!has_arrived(arrival, "body", body_->arrived())) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what) {
+MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+  if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
     incoming_->malformed =
         failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-  return timed_out_ || arrival == Arrival::arrived;
+  else if (!connection_.stop_line()->is_stopped())
+    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+  return bool(incoming_->malformed);
 }
 
 MOCK_GATEWAY_INLINE void RequestReader::complete() {
@@ -25763,6 +25788,10 @@ MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
 }
 
 MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
+
+MOCK_GATEWAY_INLINE bool is_broken_off(const ExchangeRecord& record) {
+  return record.decision == Decision::Kind::malformed && record.advice.code == "incomplete_request";
+}
 
 MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
@@ -27194,6 +27223,7 @@ MOCK_GATEWAY_INLINE bool is_problem_of_guard(const ExchangeRecord& record, const
 
 /// Returns "was answered with 500 internal_error as scripted"; empty if a problem, a finding or chaos_line() tells it.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
+  if (is_broken_off(record)) return "broke off: " + record.refusal;
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // a stub with never(), whose call is a problem
   const std::string& code = record.advice.code;
@@ -28444,7 +28474,7 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
     findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
-  if (const std::string reason = refusal(record); !reason.empty()) {
+  if (const std::string reason = refusal(record); !reason.empty() && !is_broken_off(record)) {
     const char* const advice =
         has_no_default_reply(record) ? ". The gateway cannot generate a default reply for it. Script a reply."
         : record.status == 404
@@ -28592,18 +28622,21 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::requests_in(journal, scope);
+  std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
+  const std::size_t judged = all.size();
+  const auto is_part = [](const Seen& seen) { return is_broken_off(*seen.record); };
+  all.erase(std::remove_if(all.begin(), all.end(), is_part), all.end());  // parts of requests may be equal
   review_retries(all, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), judged, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 
@@ -38404,160 +38437,160 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8373    http/wakes.hpp
 //   8442    http/connection.hpp
 //   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//   8836    http/server.hpp
+//   8896    http/response.hpp
+//   8911    http/turned_away.hpp
+//   8959    http/workers.hpp
+//   9015    http/acceptor.hpp
+//   9058    http/poller.hpp
+//   9111    http/reactor.hpp
+//   9217    evidence/kept_problems.hpp
+//   9280    evidence/record.hpp
+//   9532    evidence/diagnosis.hpp
+//   9596    evidence/gateway_problems.hpp
+//   9694    evidence/review_parts.hpp
+//   9755    serve/asked_requests.hpp
+//   9832    serve/operations.hpp
+//   9899    serve/served_models.hpp
+//   9939    serve/gateway_state.hpp
+//   9997    serve/served_request.hpp
+//  10178    serve/runner.hpp
+//  10228    serve/connection_loop.hpp
+//  10271    serve/tester_code.hpp
+//  10335    gateway/catalogue_entries.hpp
+//  10598    gateway/option_values.hpp
+//  10656    gateway/sweep_run.hpp
+//  10679    document/script_reader.hpp
+//  10888    document/script_sections.hpp
+//  11067    document/script_values.hpp
+//  11233    core/calendar.cpp
+//  11314    core/clock.cpp
+//  11719    core/gate.cpp
+//  11929    core/json_reader.cpp
+//  12268    core/pattern.cpp
+//  12681    core/random.cpp
+//  12736    core/reporter.cpp
+//  12834    core/text.cpp
+//  13178    model/acceptance.cpp
+//  13237    model/checks.cpp
+//  13274    model/connection_fault.cpp
+//  13376    model/failure.cpp
+//  13522    model/fault.cpp
+//  13756    model/finding.cpp
+//  13790    model/http_reply.cpp
+//  13856    model/pace.cpp
+//  14054    model/profile.cpp
+//  14232    model/range.cpp
+//  14262    model/received_request.cpp
+//  14330    model/reply.cpp
+//  14726    model/reply_checks.cpp
+//  14919    model/reply_template.cpp
+//  15079    model/sent_answer.cpp
+//  15107    model/sse_dialect.cpp
+//  15252    request/chat_fields.cpp
+//  15394    request/chat_messages.cpp
+//  15603    request/chat_reader.cpp
+//  16008    request/chat_request.cpp
+//  16092    request/embedding_request.cpp
+//  16180    keys/api_key.cpp
+//  16230    keys/key_store.cpp
+//  16727    keys/keys.cpp
+//  16791    keys/secrets.cpp
+//  16996    answer/bodies.cpp
+//  17069    answer/completion.cpp
+//  17295    answer/completion_events.cpp
+//  17491    answer/completion_json.cpp
+//  17708    answer/default_reply.cpp
+//  17885    answer/embeddings.cpp
+//  18002    answer/schema_checker.cpp
+//  18465    answer/schema_instance.cpp
+//  18838    answer/tokens.cpp
+//  19059    answer/words.cpp
+//  19120    script/chaos.cpp
+//  19260    script/chaos_rules.cpp
+//  19372    script/connection_faults.cpp
+//  19481    script/excerpts.cpp
+//  19543    script/field_matchers.cpp
+//  19921    script/forced_failures.cpp
+//  20010    script/hiding.cpp
+//  20125    script/json_comparison.cpp
+//  20211    script/matcher.cpp
+//  20454    script/matchers.cpp
+//  20805    script/scope.cpp
+//  20863    script/script.cpp
+//  21259    script/text_matchers.cpp
+//  21380    delivery/answer_log.cpp
+//  21550    delivery/delivery.cpp
+//  22014    delivery/faults_and_waits.cpp
+//  22287    delivery/framing.cpp
+//  22404    delivery/gzip.cpp
+//  22471    delivery/pace_schedule.cpp
+//  22540    delivery/progress.cpp
+//  22591    delivery/write_queue.cpp
+//  22732    http/acceptor.cpp
+//  22840    http/compatibility.cpp
+//  22949    http/connection.cpp
+//  23530    http/poller.cpp
+//  23698    http/reactor.cpp
+//  23961    http/request_reader.cpp
+//  24432    http/response.cpp
+//  24513    http/server.cpp
+//  24920    http/sockets.cpp
+//  25422    http/turned_away.cpp
+//  25506    http/workers.cpp
+//  25619    evidence/diagnosis.cpp
+//  25842    evidence/evidence_json.cpp
+//  26209    evidence/exchange.cpp
+//  26495    evidence/gateway_problems.cpp
+//  26942    evidence/journal.cpp
+//  27096    evidence/kept_problems.cpp
+//  27206    evidence/notes.cpp
+//  27308    evidence/record.cpp
+//  27765    evidence/redaction.cpp
+//  27905    evidence/redirects.cpp
+//  28008    evidence/retries.cpp
+//  28380    evidence/review.cpp
+//  28754    evidence/told_in_body.cpp
+//  28851    evidence/verification.cpp
+//  28968    serve/answer_headers.cpp
+//  29045    serve/asked_requests.cpp
+//  29112    serve/chat_judge.cpp
+//  29425    serve/connection_loop.cpp
+//  29586    serve/gateway_state.cpp
+//  29622    serve/judge.cpp
+//  29855    serve/limits.cpp
+//  29952    serve/operations.cpp
+//  30174    serve/reply_answer.cpp
+//  30315    serve/request_checks.cpp
+//  30389    serve/runner.cpp
+//  30737    serve/served_models.cpp
+//  30815    serve/served_request.cpp
+//  30883    gateway/catalogue.cpp
+//  31296    gateway/catalogue_chunks.cpp
+//  31584    gateway/catalogue_delivery.cpp
+//  31736    gateway/catalogue_entries.cpp
+//  31965    gateway/catalogue_failures.cpp
+//  32246    gateway/catalogue_framing.cpp
+//  32430    gateway/catalogue_tool_calls.cpp
+//  32629    gateway/chat_script.cpp
+//  32778    gateway/gateway.cpp
+//  33068    gateway/mishaps.cpp
+//  33406    gateway/options.cpp
+//  33559    gateway/sweep.cpp
+//  33960    document/scenario_files.cpp
+//  34098    document/script_document.cpp
+//  34488    document/script_faults.cpp
+//  34774    document/script_files.cpp
+//  34918    document/script_gateway.cpp
+//  35221    document/script_matchers.cpp
+//  35513    document/script_objects.cpp
+//  35673    document/script_reader.cpp
+//  36121    document/script_references.cpp
+//  36437    document/script_replies.cpp
+//  36821    document/script_schema.cpp
+//  36948    document/script_sections.cpp
+//  37490    document/script_values.cpp
+//  37878  Adapters
+//  37895    adapters/catch2.hpp
+//  38049    adapters/doctest.hpp
+//  38209    adapters/gtest.hpp

@@ -184,6 +184,10 @@ std::string refusal(const ExchangeRecord& record) {
 
 bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
 
+bool is_broken_off(const ExchangeRecord& record) {
+  return record.decision == Decision::Kind::malformed && record.advice.code == "incomplete_request";
+}
+
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
   std::size_t requests = 0;

@@ -49,6 +49,8 @@ std::string brief(const ExchangeRecord& record);
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
+/// Whether the client closed the connection before the request was complete, as it may if its user cancels the call.
+bool is_broken_off(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns the line about chaos: `chaos: seed 1, 2 rules, 7 of 100 requests struck; …`. Empty if there was no chaos.

@@ -29,6 +29,7 @@ bool is_problem_of_guard(const ExchangeRecord& record, const Fault& fault) {
 
 /// Returns "was answered with 500 internal_error as scripted"; empty if a problem, a finding or chaos_line() tells it.
 std::string failure(const ExchangeRecord& record) {
+  if (is_broken_off(record)) return "broke off: " + record.refusal;
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // a stub with never(), whose call is a problem
   const std::string& code = record.advice.code;

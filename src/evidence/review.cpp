@@ -119,7 +119,7 @@ void review_alone(const Seen& seen, std::vector<Finding>& findings) {
     findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
-  if (const std::string reason = refusal(record); !reason.empty()) {
+  if (const std::string reason = refusal(record); !reason.empty() && !is_broken_off(record)) {
     const char* const advice =
         has_no_default_reply(record) ? ". The gateway cannot generate a default reply for it. Script a reply."
         : record.status == 404
@@ -267,18 +267,21 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::requests_in(journal, scope);
+  std::vector<Seen> all = review::requests_in(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
     review::review_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
+  const std::size_t judged = all.size();
+  const auto is_part = [](const Seen& seen) { return is_broken_off(*seen.record); };
+  all.erase(std::remove_if(all.begin(), all.end(), is_part), all.end());  // parts of requests may be equal
   review_retries(all, findings);
   review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+  return Access::make<Review>(std::move(findings), scope.to_string(), judged, journal.evicted(), open,
                               chaos_line(chaos, journal, scope), std::move(reported));
 }
 

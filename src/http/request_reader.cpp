@@ -27,6 +27,15 @@ Failure malformed(const std::string& what) {
   return failure(400, "malformed_request", "malformed HTTP request: " + what);
 }
 
+/// Returns the error for a client that closed or reset the connection before its request was complete. A right client
+/// does so when its user cancels the call, but not after complete JSON.
+Failure broken_off(const std::string& body, Connection::Arrival arrival, const std::string& came) {
+  const bool is_whole = text::trim(body).substr(0, 1) == "{" && Json::accept(body);
+  return failure(400, is_whole ? "malformed_request" : "incomplete_request",
+                 std::string("the client ") + (arrival == Connection::Arrival::peer_closed ? "closed" : "reset") +
+                     " the connection after " + came + (is_whole ? ", which is complete JSON" : ""));
+}
+
 Failure body_too_large(std::size_t max_body) {
   return failure(413, "body_too_large", "the body has more than " + std::to_string(max_body) + " bytes");
 }
@@ -227,13 +236,20 @@ std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_he
     incoming_.body_too_large = request_reader::body_too_large(max_body);
   incoming_.is_body_unread = has_body && (incoming_.refused || incoming_.body_too_large);
   if (!has_body || incoming_.is_body_unread) return Arrival::arrived;
-  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
-  connection_.begin_body();
   next_ = framing.chunked ? Next::chunk_size : Next::body;
   left_ = framing.length;
+  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
+  connection_.begin_body();
   max_framed_body_ =
       max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
   return std::nullopt;
+}
+
+std::string BodyReader::arrived() const {
+  const std::string& body = incoming_.request.body;
+  if (next_ != Next::body)
+    return text::counted(incoming_.raw_body.size(), "byte") + " of the chunked body, before its last chunk";
+  return std::to_string(body.size()) + " of " + text::counted(body.size() + left_, "byte") + " of the body";
 }
 
 std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
@@ -311,6 +327,7 @@ std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_l
   request_reader::make_room(request_reader::max_chunk_line, max_framed_body_, raw);
   const std::size_t room = max_framed_body_ - raw.size();
   const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
+  if (arrival && arrival != Arrival::arrived && arrival != Arrival::too_large) raw.append(connection_.unread());
   if (arrival != Arrival::too_large) return arrival;
   if (room < request_reader::max_chunk_line)
     incoming_.body_too_large = request_reader::framing_too_large(max_framed_body_);
@@ -371,7 +388,7 @@ bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head")) {
+  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
     incoming_.reset();
     return false;
   }
@@ -397,19 +414,22 @@ void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body")) {
+  } else if (!has_arrived(arrival, "body", body_->arrived())) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-bool RequestReader::has_arrived(Arrival arrival, const char* what) {
+bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+  if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
     incoming_->malformed =
         failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-  return timed_out_ || arrival == Arrival::arrived;
+  else if (!connection_.stop_line()->is_stopped())
+    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+  return bool(incoming_->malformed);
 }
 
 void RequestReader::complete() {

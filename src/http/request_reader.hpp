@@ -61,6 +61,8 @@ class BodyReader {
 
   /// Continues reading. Empty: call again when the connection is ready.
   std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
+  /// Returns what of the body has arrived: "12 of 17 bytes of the body".
+  std::string arrived() const;
 
  private:
   using Arrival = Connection::Arrival;
@@ -93,7 +95,7 @@ class RequestReader {
 
   /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool advance();
-  /// The request. Empty if the connection ended before it was complete.
+  /// The request. Empty if the gateway stops.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
@@ -102,8 +104,9 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408.
-  bool has_arrived(Arrival arrival, const char* what);
+  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408, a request that
+  /// the client broke off with 400: `came` is what had arrived.
+  bool has_arrived(Arrival arrival, const char* what, const std::string& came);
   void complete();
 
   Connection& connection_;
@@ -115,7 +118,7 @@ class RequestReader {
   bool timed_out_ = false;
 };
 
-/// Reads the next request, blocking the calling thread. Empty if the connection ended before it was complete.
+/// Reads the next request, blocking the calling thread. Empty if the gateway stops.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 

@@ -106,6 +106,42 @@ class ExitCodes(unittest.TestCase):
         self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so the client was not tested", said)
         self.assertIn("/v1/chat/completions is near: the base address ends with /v1 already", said)
 
+    BROKEN_OFF = [  # what a client sends before it closes the connection, and what the gateway says about it
+        ("POST", "'Content-Length: 17\\r\\n\\r\\n{\"model\": 12'", "incomplete_request",
+         "the client closed the connection after 12 of 17 bytes of the body"),
+        ("POST", "'Content-Length: 17\\r\\n\\r\\n{\"model\": 12}'", "malformed_request",
+         "the client closed the connection after 13 of 17 bytes of the body, which is complete JSON"),
+        ("POST", "'Transfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nhello\\r\\n'", "incomplete_request",
+         "the client closed the connection after 10 bytes of the chunked body, before its last chunk"),
+        ("GET", "'Accept: '", "incomplete_request", r"the client closed the connection after \d+ bytes of the head")]
+
+    def test_a_request_that_breaks_off_is_reported(self):
+        sent = """
+s = socket.create_connection((address.hostname, address.port))
+s.sendall((%r + " /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer " + os.environ["OPENAI_API_KEY"] + "\\r\\n" + %s).encode())
+s.close()
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            journal = os.path.join(folder, "journal")
+            for number, (method, rest, code, said) in enumerate(self.BROKEN_OFF):
+                with self.subTest(rest):
+                    err = self.assert_code(1, "--journal", f"{journal}{number}", command=python(sent % (method, rest)))
+                    self.assertIn(f"served 0 requests: the gateway refused every request, 1 with 400 {code}", err)
+                    self.assertRegex(err, ("exchange 1 broke off: " if code == "incomplete_request" else
+                                           "request_refused [(]exchange 1[)]: refused with 400 malformed_request: .*") + said)
+                    with open(f"{journal}{number}", encoding="utf-8") as file:
+                        exchange = json.loads(file.read().splitlines()[1])
+                    self.assertEqual((exchange["decision"]["kind"], exchange["decision"]["detail"]), ("malformed", f"400 {code}"))
+                    self.assertRegex(exchange["decision"]["refusal"], said)
+                    self.assert_code(0, command=python("chat()" + sent % (method, rest))) if code == "incomplete_request" else None
+
+    def test_a_connection_without_a_request_is_not_recorded(self):
+        opened = "s = socket.create_connection((address.hostname, address.port)); "
+        for code in opened + "s.close()", opened + "s.sendall(b'\\r\\n'); s.close()":
+            self.assertIn("no client reached the gateway", self.assert_code(1, command=python(code)))
+        said = self.assert_code(0, command=python("chat()"))  # closes its idle connection
+        self.assertIn("passed: 1 request judged", said)
+
     def test_one_served_request_counts_as_a_test(self):
         nobody = "request('GET', '/v1/models', Authorization='Bearer sk-nobody'); "
         said = self.assert_code(0, command=python(nobody + "chat()"))

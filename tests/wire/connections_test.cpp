@@ -171,8 +171,8 @@ TEST_CASE("a stream to an HTTP/1.0 client is not chunked, and ends with the conn
   }
 }
 
-TEST_CASE("a client that closes before the end of its request leaves no exchange") {
-  Gateway gateway;
+TEST_CASE("a request that its client breaks off is recorded as malformed, and no finding") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
   const std::string request = Http(gateway).format_chat();
   const std::size_t body = request.find("\r\n\r\n") + 4;
   for (const std::size_t size : {std::size_t{1}, std::size_t{10}, body - 1, body, body + 1, request.size() - 1}) {
@@ -183,16 +183,65 @@ TEST_CASE("a client that closes before the end of its request leaves no exchange
     RawConnection half_closing(gateway);
     half_closing.send(request.substr(0, size));
     half_closing.shutdown_write();
-    const auto rest = half_closing.receive_all();
-    CHECK(rest.end == End::fin);
-    CHECK(rest.bytes.empty());
+    const Response response = half_closing.receive_response();
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "incomplete_request");
+    const std::string came = size < body ? std::to_string(size) + (size == 1 ? " byte" : " bytes") + " of the head"
+                                         : std::to_string(size - body) + " of " +
+                                               std::to_string(request.size() - body) + " bytes of the body";
+    CHECK(response.error_message() == "the client closed the connection after " + came);
+    CHECK(half_closing.receive_all().end == End::fin);
     RawConnection resetting(gateway);
     resetting.send(request.substr(0, size));
     resetting.abort();
+    CHECK(gateway.journal().wait_for(3, patience));
+    CHECK(gateway.journal().wait_until_idle(patience));
+    for (const Exchange& exchange : gateway.journal().all()) {
+      CHECK(exchange.decision() == Decision::Kind::malformed);
+      CHECK(exchange.raw().size() <= size);
+    }
+    CHECK(gateway.review());
+    CHECK(gateway.review().findings().empty());
+    CHECK(gateway.review().judged() == 3);
+    CHECK(gateway.verify());
+    CHECK(gateway.verify().notes().size() == 3);
+    CHECK(gateway.verify().notes().front().find(" broke off: the client ") != std::string::npos);
+    gateway.journal().clear();
   }
-  CHECK(gateway.journal().wait_until_idle(patience));
-  CHECK(gateway.journal().count() == 0);
   CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("a connection that closes without a request, or between two, leaves no exchange") {
+  Gateway gateway;
+  RawConnection(gateway).close();
+  RawConnection blank(gateway);
+  blank.send("\r\n\r\n");
+  blank.close();
+  RawConnection idle(gateway);
+  idle.send(Http(gateway).format_chat());
+  CHECK(idle.receive_response().status == 200);
+  idle.send("\r\n");
+  idle.close();
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(gateway.journal().wait_until_idle(patience));
+  CHECK(gateway.journal().count() == 2);
+}
+
+TEST_CASE("a Content-Length above the length of a JSON body is a finding") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  std::string request = Http(gateway).format_chat();
+  const std::size_t field = request.find("Content-Length: ") + 16;
+  const std::size_t length = request.size() - request.find("\r\n\r\n") - 4;
+  request.replace(field, request.find("\r\n", field) - field, std::to_string(length + 5));
+  connection.send(request);
+  connection.shutdown_write();
+  CHECK(connection.receive_response().error_code() == "malformed_request");
+  CHECK(gateway.review().message() ==
+        "request_refused (exchange 1): refused with 400 malformed_request: the client closed the connection after " +
+            std::to_string(length) + " of " + std::to_string(length + 5) +
+            " bytes of the body, which is complete JSON. The request never reached the stubs. Send what the "
+            "documentation asks for.");
 }
 
 TEST_CASE("a client that half-closes after its request still gets its response") {

@@ -201,7 +201,7 @@ TEST_CASE("an invalid trailer line gets a 400, and later bytes on the connection
   }
 }
 
-TEST_CASE("a chunked body that ends too early leaves no exchange") {
+TEST_CASE("a chunked body that ends too early is recorded as malformed") {
   Gateway gateway;
   for (const std::string chunks :
        {"", "5", "5\r\nhel", "5\r\nhello", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "0\r\nx-trailer: 1\r\n"}) {
@@ -209,12 +209,16 @@ TEST_CASE("a chunked body that ends too early leaves no exchange") {
     RawConnection connection(gateway);
     connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks);
     connection.shutdown_write();
-    const auto rest = connection.receive_all();
-    CHECK(rest.end == End::fin);
-    CHECK(rest.bytes.empty());
+    const Response response = connection.receive_response();
+    CHECK(response.error_code() == "incomplete_request");
+    CHECK(response.error_message() == "the client closed the connection after " + std::to_string(chunks.size()) +
+                                          (chunks.size() == 1 ? " byte" : " bytes") +
+                                          " of the chunked body, before its last chunk");
+    CHECK(connection.receive_all().end == End::fin);
+    CHECK(gateway.journal().last().decision() == Decision::Kind::malformed);
+    CHECK(gateway.journal().last().raw().size() >= chunks.size());
   }
-  CHECK(gateway.journal().wait_until_idle(patience));
-  CHECK(gateway.journal().count() == 0);
+  CHECK(gateway.review());
   CHECK(Http(gateway).chat().status == 200);
 }
 
