@@ -7983,14 +7983,19 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
-  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
-  void whole(std::string_view head, std::string_view body, std::size_t token_count);
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be. `ends_with_body`: the client
+  /// knows that the answer is complete when it has the body.
+  void whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body = false);
+  /// Notes that the connection closes after the answer, even without a fault.
+  void closes_at_end() { closes_at_end_ = true; }
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> advance();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the answer was complete at the place of the fault, so that the fault could do nothing.
+  bool came_too_late(std::size_t fault) const;
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
@@ -8143,6 +8148,8 @@ class Delivery {
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
+  /// Whether the effect can no longer change what the client gets.
+  bool is_too_late(Effect::Kind effect) const;
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
   /// Ends the connection once the client's kernel has received everything.
@@ -8183,6 +8190,7 @@ class Delivery {
   std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
+  std::vector<std::size_t> too_late_;       // faults that could do nothing
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
   WriteQueue writes_;               // flushed writes are passed to the connection before the next step
@@ -8196,6 +8204,8 @@ class Delivery {
   std::string_view head_;
   std::string_view body_;
   std::size_t token_count_ = 0;
+  bool ends_with_body_ = false;
+  bool closes_at_end_ = false;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
@@ -21593,7 +21603,8 @@ MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   return static_cast<std::size_t>(length);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
+MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body) {
+  ends_with_body_ = ends_with_body;
   head_ = head;
   body_ = body;
   token_count_ = token_count;
@@ -22050,10 +22061,23 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
       break;
     default: break;
   }
+  if (is_too_late(effect.kind())) return too_late_.push_back(fault);
   mark_reached(fault);
   writes_.flush();
   if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::is_too_late(Effect::Kind effect) const {
+  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // A sweep strikes each place with each effect, and judges the client itself.
+  if (!is_complete || plan_.swept) return false;
+  const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
+  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::came_too_late(std::size_t fault) const {
+  return std::find(too_late_.begin(), too_late_.end(), fault) != too_late_.end();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
@@ -30484,10 +30508,15 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
     report(journal, record, Problem::Kind::place_not_reached,
            what + ended() + ", " + std::to_string(record.bytes) + " bytes");
   };
+  const auto too_late = [&](const Effect& effect) {
+    return std::string(": the fault could not happen: every byte had been sent, and ") +
+           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           "; place it before the last byte";
+  };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)
-    if (!delivery.reached(i))
+    if (const auto& [trigger, effect] = reply.faults[i]; !delivery.reached(i))
       report(journal, record, Problem::Kind::fault_not_reached,
-             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+             effect.to_string() + " " + trigger.to_string() + (delivery.came_too_late(i) ? too_late(effect) : ended()));
   for (std::size_t i = 0; i < reply.holds.size(); ++i)
     if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
   for (const ExtraChunk& extra : reply.extra_chunks) {
@@ -30685,8 +30714,12 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
+    const std::optional<std::string> announced = answer.headers.find("Content-Length");
+    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                            (!announced || announced == std::to_string(answer.body.size())));
+    if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
-                          answer.delivery.token_count);
+                          answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
@@ -38432,165 +38465,165 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7782    delivery/waits.hpp
 //   7858    delivery/write_queue.hpp
 //   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8836    http/server.hpp
-//   8896    http/response.hpp
-//   8911    http/turned_away.hpp
-//   8959    http/workers.hpp
-//   9015    http/acceptor.hpp
-//   9058    http/poller.hpp
-//   9111    http/reactor.hpp
-//   9217    evidence/kept_problems.hpp
-//   9280    evidence/record.hpp
-//   9532    evidence/diagnosis.hpp
-//   9596    evidence/gateway_problems.hpp
-//   9694    evidence/review_parts.hpp
-//   9755    serve/asked_requests.hpp
-//   9832    serve/operations.hpp
-//   9899    serve/served_models.hpp
-//   9939    serve/gateway_state.hpp
-//   9997    serve/served_request.hpp
-//  10178    serve/runner.hpp
-//  10228    serve/connection_loop.hpp
-//  10271    serve/tester_code.hpp
-//  10335    gateway/catalogue_entries.hpp
-//  10598    gateway/option_values.hpp
-//  10656    gateway/sweep_run.hpp
-//  10679    document/script_reader.hpp
-//  10888    document/script_sections.hpp
-//  11067    document/script_values.hpp
-//  11233    core/calendar.cpp
-//  11314    core/clock.cpp
-//  11719    core/gate.cpp
-//  11929    core/json_reader.cpp
-//  12268    core/pattern.cpp
-//  12681    core/random.cpp
-//  12736    core/reporter.cpp
-//  12834    core/text.cpp
-//  13178    model/acceptance.cpp
-//  13237    model/checks.cpp
-//  13274    model/connection_fault.cpp
-//  13376    model/failure.cpp
-//  13522    model/fault.cpp
-//  13756    model/finding.cpp
-//  13790    model/http_reply.cpp
-//  13856    model/pace.cpp
-//  14054    model/profile.cpp
-//  14232    model/range.cpp
-//  14262    model/received_request.cpp
-//  14330    model/reply.cpp
-//  14726    model/reply_checks.cpp
-//  14919    model/reply_template.cpp
-//  15079    model/sent_answer.cpp
-//  15107    model/sse_dialect.cpp
-//  15252    request/chat_fields.cpp
-//  15394    request/chat_messages.cpp
-//  15603    request/chat_reader.cpp
-//  16008    request/chat_request.cpp
-//  16092    request/embedding_request.cpp
-//  16180    keys/api_key.cpp
-//  16230    keys/key_store.cpp
-//  16727    keys/keys.cpp
-//  16791    keys/secrets.cpp
-//  16996    answer/bodies.cpp
-//  17069    answer/completion.cpp
-//  17295    answer/completion_events.cpp
-//  17491    answer/completion_json.cpp
-//  17708    answer/default_reply.cpp
-//  17885    answer/embeddings.cpp
-//  18002    answer/schema_checker.cpp
-//  18465    answer/schema_instance.cpp
-//  18838    answer/tokens.cpp
-//  19059    answer/words.cpp
-//  19120    script/chaos.cpp
-//  19260    script/chaos_rules.cpp
-//  19372    script/connection_faults.cpp
-//  19481    script/excerpts.cpp
-//  19543    script/field_matchers.cpp
-//  19921    script/forced_failures.cpp
-//  20010    script/hiding.cpp
-//  20125    script/json_comparison.cpp
-//  20211    script/matcher.cpp
-//  20454    script/matchers.cpp
-//  20805    script/scope.cpp
-//  20863    script/script.cpp
-//  21259    script/text_matchers.cpp
-//  21380    delivery/answer_log.cpp
-//  21550    delivery/delivery.cpp
-//  22014    delivery/faults_and_waits.cpp
-//  22287    delivery/framing.cpp
-//  22404    delivery/gzip.cpp
-//  22471    delivery/pace_schedule.cpp
-//  22540    delivery/progress.cpp
-//  22591    delivery/write_queue.cpp
-//  22732    http/acceptor.cpp
-//  22840    http/compatibility.cpp
-//  22949    http/connection.cpp
-//  23530    http/poller.cpp
-//  23698    http/reactor.cpp
-//  23961    http/request_reader.cpp
-//  24432    http/response.cpp
-//  24513    http/server.cpp
-//  24920    http/sockets.cpp
-//  25422    http/turned_away.cpp
-//  25506    http/workers.cpp
-//  25619    evidence/diagnosis.cpp
-//  25842    evidence/evidence_json.cpp
-//  26209    evidence/exchange.cpp
-//  26495    evidence/gateway_problems.cpp
-//  26942    evidence/journal.cpp
-//  27096    evidence/kept_problems.cpp
-//  27206    evidence/notes.cpp
-//  27308    evidence/record.cpp
-//  27765    evidence/redaction.cpp
-//  27905    evidence/redirects.cpp
-//  28008    evidence/retries.cpp
-//  28380    evidence/review.cpp
-//  28754    evidence/told_in_body.cpp
-//  28851    evidence/verification.cpp
-//  28968    serve/answer_headers.cpp
-//  29045    serve/asked_requests.cpp
-//  29112    serve/chat_judge.cpp
-//  29425    serve/connection_loop.cpp
-//  29586    serve/gateway_state.cpp
-//  29622    serve/judge.cpp
-//  29855    serve/limits.cpp
-//  29952    serve/operations.cpp
-//  30174    serve/reply_answer.cpp
-//  30315    serve/request_checks.cpp
-//  30389    serve/runner.cpp
-//  30737    serve/served_models.cpp
-//  30815    serve/served_request.cpp
-//  30883    gateway/catalogue.cpp
-//  31296    gateway/catalogue_chunks.cpp
-//  31584    gateway/catalogue_delivery.cpp
-//  31736    gateway/catalogue_entries.cpp
-//  31965    gateway/catalogue_failures.cpp
-//  32246    gateway/catalogue_framing.cpp
-//  32430    gateway/catalogue_tool_calls.cpp
-//  32629    gateway/chat_script.cpp
-//  32778    gateway/gateway.cpp
-//  33068    gateway/mishaps.cpp
-//  33406    gateway/options.cpp
-//  33559    gateway/sweep.cpp
-//  33960    document/scenario_files.cpp
-//  34098    document/script_document.cpp
-//  34488    document/script_faults.cpp
-//  34774    document/script_files.cpp
-//  34918    document/script_gateway.cpp
-//  35221    document/script_matchers.cpp
-//  35513    document/script_objects.cpp
-//  35673    document/script_reader.cpp
-//  36121    document/script_references.cpp
-//  36437    document/script_replies.cpp
-//  36821    document/script_schema.cpp
-//  36948    document/script_sections.cpp
-//  37490    document/script_values.cpp
-//  37878  Adapters
-//  37895    adapters/catch2.hpp
-//  38049    adapters/doctest.hpp
-//  38209    adapters/gtest.hpp
+//   8229    http/exchange_observer.hpp
+//   8263    http/sockets.hpp
+//   8383    http/wakes.hpp
+//   8452    http/connection.hpp
+//   8719    http/request_reader.hpp
+//   8846    http/server.hpp
+//   8906    http/response.hpp
+//   8921    http/turned_away.hpp
+//   8969    http/workers.hpp
+//   9025    http/acceptor.hpp
+//   9068    http/poller.hpp
+//   9121    http/reactor.hpp
+//   9227    evidence/kept_problems.hpp
+//   9290    evidence/record.hpp
+//   9542    evidence/diagnosis.hpp
+//   9606    evidence/gateway_problems.hpp
+//   9704    evidence/review_parts.hpp
+//   9765    serve/asked_requests.hpp
+//   9842    serve/operations.hpp
+//   9909    serve/served_models.hpp
+//   9949    serve/gateway_state.hpp
+//  10007    serve/served_request.hpp
+//  10188    serve/runner.hpp
+//  10238    serve/connection_loop.hpp
+//  10281    serve/tester_code.hpp
+//  10345    gateway/catalogue_entries.hpp
+//  10608    gateway/option_values.hpp
+//  10666    gateway/sweep_run.hpp
+//  10689    document/script_reader.hpp
+//  10898    document/script_sections.hpp
+//  11077    document/script_values.hpp
+//  11243    core/calendar.cpp
+//  11324    core/clock.cpp
+//  11729    core/gate.cpp
+//  11939    core/json_reader.cpp
+//  12278    core/pattern.cpp
+//  12691    core/random.cpp
+//  12746    core/reporter.cpp
+//  12844    core/text.cpp
+//  13188    model/acceptance.cpp
+//  13247    model/checks.cpp
+//  13284    model/connection_fault.cpp
+//  13386    model/failure.cpp
+//  13532    model/fault.cpp
+//  13766    model/finding.cpp
+//  13800    model/http_reply.cpp
+//  13866    model/pace.cpp
+//  14064    model/profile.cpp
+//  14242    model/range.cpp
+//  14272    model/received_request.cpp
+//  14340    model/reply.cpp
+//  14736    model/reply_checks.cpp
+//  14929    model/reply_template.cpp
+//  15089    model/sent_answer.cpp
+//  15117    model/sse_dialect.cpp
+//  15262    request/chat_fields.cpp
+//  15404    request/chat_messages.cpp
+//  15613    request/chat_reader.cpp
+//  16018    request/chat_request.cpp
+//  16102    request/embedding_request.cpp
+//  16190    keys/api_key.cpp
+//  16240    keys/key_store.cpp
+//  16737    keys/keys.cpp
+//  16801    keys/secrets.cpp
+//  17006    answer/bodies.cpp
+//  17079    answer/completion.cpp
+//  17305    answer/completion_events.cpp
+//  17501    answer/completion_json.cpp
+//  17718    answer/default_reply.cpp
+//  17895    answer/embeddings.cpp
+//  18012    answer/schema_checker.cpp
+//  18475    answer/schema_instance.cpp
+//  18848    answer/tokens.cpp
+//  19069    answer/words.cpp
+//  19130    script/chaos.cpp
+//  19270    script/chaos_rules.cpp
+//  19382    script/connection_faults.cpp
+//  19491    script/excerpts.cpp
+//  19553    script/field_matchers.cpp
+//  19931    script/forced_failures.cpp
+//  20020    script/hiding.cpp
+//  20135    script/json_comparison.cpp
+//  20221    script/matcher.cpp
+//  20464    script/matchers.cpp
+//  20815    script/scope.cpp
+//  20873    script/script.cpp
+//  21269    script/text_matchers.cpp
+//  21390    delivery/answer_log.cpp
+//  21560    delivery/delivery.cpp
+//  22025    delivery/faults_and_waits.cpp
+//  22311    delivery/framing.cpp
+//  22428    delivery/gzip.cpp
+//  22495    delivery/pace_schedule.cpp
+//  22564    delivery/progress.cpp
+//  22615    delivery/write_queue.cpp
+//  22756    http/acceptor.cpp
+//  22864    http/compatibility.cpp
+//  22973    http/connection.cpp
+//  23554    http/poller.cpp
+//  23722    http/reactor.cpp
+//  23985    http/request_reader.cpp
+//  24456    http/response.cpp
+//  24537    http/server.cpp
+//  24944    http/sockets.cpp
+//  25446    http/turned_away.cpp
+//  25530    http/workers.cpp
+//  25643    evidence/diagnosis.cpp
+//  25866    evidence/evidence_json.cpp
+//  26233    evidence/exchange.cpp
+//  26519    evidence/gateway_problems.cpp
+//  26966    evidence/journal.cpp
+//  27120    evidence/kept_problems.cpp
+//  27230    evidence/notes.cpp
+//  27332    evidence/record.cpp
+//  27789    evidence/redaction.cpp
+//  27929    evidence/redirects.cpp
+//  28032    evidence/retries.cpp
+//  28404    evidence/review.cpp
+//  28778    evidence/told_in_body.cpp
+//  28875    evidence/verification.cpp
+//  28992    serve/answer_headers.cpp
+//  29069    serve/asked_requests.cpp
+//  29136    serve/chat_judge.cpp
+//  29449    serve/connection_loop.cpp
+//  29610    serve/gateway_state.cpp
+//  29646    serve/judge.cpp
+//  29879    serve/limits.cpp
+//  29976    serve/operations.cpp
+//  30198    serve/reply_answer.cpp
+//  30339    serve/request_checks.cpp
+//  30413    serve/runner.cpp
+//  30770    serve/served_models.cpp
+//  30848    serve/served_request.cpp
+//  30916    gateway/catalogue.cpp
+//  31329    gateway/catalogue_chunks.cpp
+//  31617    gateway/catalogue_delivery.cpp
+//  31769    gateway/catalogue_entries.cpp
+//  31998    gateway/catalogue_failures.cpp
+//  32279    gateway/catalogue_framing.cpp
+//  32463    gateway/catalogue_tool_calls.cpp
+//  32662    gateway/chat_script.cpp
+//  32811    gateway/gateway.cpp
+//  33101    gateway/mishaps.cpp
+//  33439    gateway/options.cpp
+//  33592    gateway/sweep.cpp
+//  33993    document/scenario_files.cpp
+//  34131    document/script_document.cpp
+//  34521    document/script_faults.cpp
+//  34807    document/script_files.cpp
+//  34951    document/script_gateway.cpp
+//  35254    document/script_matchers.cpp
+//  35546    document/script_objects.cpp
+//  35706    document/script_reader.cpp
+//  36154    document/script_references.cpp
+//  36470    document/script_replies.cpp
+//  36854    document/script_schema.cpp
+//  36981    document/script_sections.cpp
+//  37523    document/script_values.cpp
+//  37911  Adapters
+//  37928    adapters/catch2.hpp
+//  38082    adapters/doctest.hpp
+//  38242    adapters/gtest.hpp

@@ -52,7 +52,8 @@ std::size_t Delivery::announced_length(std::size_t size) {
   return static_cast<std::size_t>(length);
 }
 
-void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
+void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body) {
+  ends_with_body_ = ends_with_body;
   head_ = head;
   body_ = body;
   token_count_ = token_count;

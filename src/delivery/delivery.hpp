@@ -55,14 +55,19 @@ class Delivery {
   /// Sets a callback to run before the answer's last bytes are sent, because the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
-  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
-  void whole(std::string_view head, std::string_view body, std::size_t token_count);
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be. `ends_with_body`: the client
+  /// knows that the answer is complete when it has the body.
+  void whole(std::string_view head, std::string_view body, std::size_t token_count, bool ends_with_body = false);
+  /// Notes that the connection closes after the answer, even without a fault.
+  void closes_at_end() { closes_at_end_ = true; }
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> advance();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the answer was complete at the place of the fault, so that the fault could do nothing.
+  bool came_too_late(std::size_t fault) const;
   bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
@@ -215,6 +220,8 @@ class Delivery {
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
+  /// Whether the effect can no longer change what the client gets.
+  bool is_too_late(Effect::Kind effect) const;
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
   /// Ends the connection once the client's kernel has received everything.
@@ -255,6 +262,7 @@ class Delivery {
   std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // for each fault of the plan
   std::vector<bool> reached_holds_;         // for each hold of the plan
+  std::vector<std::size_t> too_late_;       // faults that could do nothing
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
   WriteQueue writes_;               // flushed writes are passed to the connection before the next step
@@ -268,6 +276,8 @@ class Delivery {
   std::string_view head_;
   std::string_view body_;
   std::size_t token_count_ = 0;
+  bool ends_with_body_ = false;
+  bool closes_at_end_ = false;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;

@@ -43,10 +43,23 @@ void Delivery::strike_one(std::size_t fault) {
       break;
     default: break;
   }
+  if (is_too_late(effect.kind())) return too_late_.push_back(fault);
   mark_reached(fault);
   writes_.flush();
   if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
+}
+
+bool Delivery::is_too_late(Effect::Kind effect) const {
+  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // A sweep strikes each place with each effect, and judges the client itself.
+  if (!is_complete || plan_.swept) return false;
+  const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
+  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+}
+
+bool Delivery::came_too_late(std::size_t fault) const {
+  return std::find(too_late_.begin(), too_late_.end(), fault) != too_late_.end();
 }
 
 void Delivery::mark_reached(std::size_t fault) {

@@ -118,10 +118,15 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
     report(journal, record, Problem::Kind::place_not_reached,
            what + ended() + ", " + std::to_string(record.bytes) + " bytes");
   };
+  const auto too_late = [&](const Effect& effect) {
+    return std::string(": the fault could not happen: every byte had been sent, and ") +
+           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           "; place it before the last byte";
+  };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)
-    if (!delivery.reached(i))
+    if (const auto& [trigger, effect] = reply.faults[i]; !delivery.reached(i))
       report(journal, record, Problem::Kind::fault_not_reached,
-             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+             effect.to_string() + " " + trigger.to_string() + (delivery.came_too_late(i) ? too_late(effect) : ended()));
   for (std::size_t i = 0; i < reply.holds.size(); ++i)
     if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
   for (const ExtraChunk& extra : reply.extra_chunks) {
@@ -319,8 +324,12 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
+    const std::optional<std::string> announced = answer.headers.find("Content-Length");
+    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                            (!announced || announced == std::to_string(answer.body.size())));
+    if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
-                          answer.delivery.token_count);
+                          answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);

@@ -578,6 +578,17 @@ class Journal(Evidence):
             self.refused("invalid_script", 400, gateway.post, "/journal/find", {"when": 7})
             self.refused("invalid_request", 400, gateway.post, "/journal/find", {}, text_in="body")
 
+    def test_a_fault_after_the_last_byte_of_a_plain_reply_is_a_problem(self):
+        reply = {"text": "one two", "faults": [{"at_end": True, "effect": "truncate"}]}
+        with Program({"stubs": [{"reply": reply}]}) as gateway:
+            self.assertEqual(gateway.ask(), "one two")
+            (exchange,) = gateway.get("/journal")["exchanges"]
+            self.assertEqual((exchange["outcome"], exchange["faults"]), ("completed", ["truncate the body at the end: not reached"]))
+            (problem,) = gateway.get("/verify")["problems"]
+            self.assertIn("truncate the body at the end: the fault could not happen: every byte had been sent, and "
+                          "Content-Length was met; place it before the last byte", problem["message"])
+            self.assertNotIn("as scripted", gateway.get("/verify")["message"])
+
     def test_a_count_reports_evicted_exchanges(self):
         with Program({"gateway": {"journal_limits": {"entries": 2, "bytes": 1000000}}}) as gateway:
             for _ in range(3):

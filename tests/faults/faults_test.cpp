@@ -415,7 +415,7 @@ TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly at the s
   for (const Reply& reply : replies) {
     std::vector<Point> points = points_of_a_body(reply);
     check_everywhere(reply, false, points);
-    points.pop_back();  // truncation is impossible at the end
+    points.erase(points.end() - 2, points.end());  // nothing is left to truncate at the end
     check_truncation(reply, false, points);
   }
 }
@@ -484,6 +484,77 @@ TEST_CASE("a reply without a body breaks before and after its head") {
         CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
       }
     }
+  }
+}
+
+TEST_CASE("a fault that comes when the answer is complete is a problem, and nothing records that it happened") {
+  const std::size_t size = unbroken(text("one two"), false).pieces[0].size();
+  const std::string met = "every byte had been sent, and Content-Length was met; place it before the last byte";
+  const std::string closes =
+      "every byte had been sent, and the connection closes anyway; place it before the last byte";
+  struct Row {
+    Reply reply;
+    Trigger trigger;
+    Effect effect;
+    bool keep_alive;
+    std::string why;  // empty: it happens
+  };
+  const std::vector<Row> rows = {
+      {text("one two"), at_end(), truncate(), true, met},
+      {text("one two"), at_end(), truncate(), false, met},
+      {text("one two"), after_bytes(size), truncate(), true, met},
+      {raw_reply(200, "abc"), after_bytes(3), truncate(), true, met},
+      {raw_reply(200, "abc"), at_end(), close_connection(), false, closes},
+      {text("one two"), after_bytes(size), half_close(), false, closes},
+      {raw_reply(204, ""), after_headers(), close_connection(), false, closes},
+      // Without the fault, the connection would stay open.
+      {text("one two"), at_end(), close_connection(), true, ""},
+      // Without the fault, the client would wait for more bytes.
+      {raw_reply(200, "abc").fault(before_headers(), wrong_content_length(2)), after_bytes(3), truncate(), true, ""},
+      {raw_reply(200, "abc").header("Content-Length", "5"), after_bytes(3), truncate(), true, ""},
+      {raw_reply(200, "3\r\nabc\r\n").header("Transfer-Encoding", "chunked"), after_bytes(8), truncate(), true, ""},
+      {text("one two"), before_headers(), close_connection(), false, ""},
+      {text("one two"), after_bytes(size - 1), truncate(), false, ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.trigger.to_string());
+    CAPTURE(row.effect.to_string());
+    CAPTURE(row.keep_alive);
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const Stub stub = gateway.chat().reply(row.reply.fault(row.trigger, row.effect));
+    const Http http(gateway);
+    RawConnection connection(gateway);
+    connection.send((row.keep_alive ? http : http.with_header("Connection", "close")).format_chat());
+    if (row.why.empty()) {
+      connection.receive_all();
+      CHECK(stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
+      CHECK(gateway.verify());
+      continue;
+    }
+    CHECK(connection.receive_response().status < 300);
+    REQUIRE(stub.wait_for_calls(1, patience));
+    CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
+    const Verification verification = gateway.verify();
+    REQUIRE(verification.problems().size() == 1);
+    CHECK(verification.problems()[0].kind == Problem::Kind::fault_not_reached);
+    CHECK(verification.problems()[0].text.find("  " + row.effect.to_string() + " " + row.trigger.to_string() +
+                                               ": the fault could not happen: " + row.why) != std::string::npos);
+    CHECK(verification.notes().empty());
+    CHECK(stub.last_call().faults().back().find(": not reached") != std::string::npos);
+    if (row.keep_alive) {
+      connection.send(http.format("GET", "/v1/models"));
+      CHECK(connection.receive_response().status == 200);
+    }
+  }
+}
+
+TEST_CASE("the same fault happens in a stream, because its last HTTP chunk is missing") {
+  for (const Effect& effect : {truncate(), close_connection(), half_close()}) {
+    OneExchange on(text("one two").fault(at_end(), effect), true);
+    CHECK(on.connection.receive_all().end == End::fin);
+    on.connection.close();
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
+    CHECK(on.gateway.verify());
   }
 }
 
