@@ -729,8 +729,9 @@ TextMatcher starts_with(std::string start);
 /// The text ends with this.
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
-/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
+/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, do not match, and reports
+/// say so; verify() has a problem if a condition holds, or never() is met, only because of that. Throws GatewayError
+/// for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();
@@ -2574,6 +2575,8 @@ struct Problem {
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     out_of_order,
+    /// Conditions held, or a stub was not called, only because a text was too long to be searched by a pattern.
+    not_searched,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.
@@ -6752,6 +6755,14 @@ class FunctionResults {
   std::vector<std::pair<const MatcherNode*, bool>> results_;
 };
 
+/// What a thread does with a text that is too long to be searched by a pattern: counts it, and takes it for a match or
+/// not, by default not.
+struct SkippedSearches {
+  std::size_t count = 0;
+  bool match = false;
+};
+SkippedSearches& skipped_searches();
+
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
@@ -6805,6 +6816,13 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+/// Returns the matchers for which a text was too long to be searched by a pattern; none unless all of them together
+/// might be decided otherwise. `held`: whether all of them held. Does not run the test's functions.
+std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held);
+/// Returns "its text was too long to be searched by a pattern of the stub at …: …", with a line for each matcher.
+std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided);
 
 // Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
 // data. Lambdas in std::function would make every including file slower to compile.
@@ -6980,6 +6998,8 @@ class Script {
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
     FunctionResults function_results;
+    /// The stubs whose conditions failed, or held for `stub`, while a text was too long to be searched by a pattern.
+    Stubs not_searched;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
@@ -9594,6 +9614,7 @@ class RecordedCall {
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
+  /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
@@ -20424,6 +20445,24 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
 
 }  // namespace explanation
 
+MOCK_GATEWAY_INLINE std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held) {
+  struct Assumption {
+    Assumption() { skipped_searches().match = true; }
+    ~Assumption() { skipped_searches().match = false; }
+  };
+  const Assumption all_match;
+  std::vector<NearMiss::Condition> unread;
+  std::vector<Matcher> skipping;
+  bool holds = true;
+  for (const Matcher& matcher : matchers) {
+    const std::size_t skipped = skipped_searches().count;
+    holds = explain(matcher, call, function_results, 0, unread).value_or(true) && holds;
+    if (skipped_searches().count != skipped) skipping.push_back(matcher);
+  }
+  return holds == held ? std::vector<Matcher>() : skipping;
+}
+
 MOCK_GATEWAY_INLINE std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
   std::vector<RequestScope> scopes;
   for (const Matcher& matcher : matchers) {
@@ -21113,6 +21152,8 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
+  const SkippedSearches& searches = skipped_searches();
+  std::size_t skipped = searches.count;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
@@ -21122,8 +21163,10 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
       continue;
     }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
-    if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
+    const bool is_match = (!first_is_simple || entry.first->test(call)) &&
+                          matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose);
+    if (std::exchange(skipped, searches.count) != searches.count) choice.not_searched.push_back(mounted.stubs[i]);
+    if (!is_match) continue;
     // A stub with then_nothing_more() refuses requests after its sequence, so later stubs do not get them.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
@@ -21336,7 +21379,11 @@ MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, s
 }
 
 MOCK_GATEWAY_INLINE bool has_pattern(const TextMatcherNode& node, std::string_view text) {
-  return text.size() <= searched_bytes && search(*node.pattern, text).value_or(false);
+  std::optional<bool> found;
+  if (text.size() <= searched_bytes) found = search(*node.pattern, text);
+  if (found) return *found;
+  ++skipped_searches().count;
+  return skipped_searches().match;
 }
 
 MOCK_GATEWAY_INLINE std::string explain_pattern(const TextMatcherNode& node, std::string_view text) {
@@ -21344,6 +21391,20 @@ MOCK_GATEWAY_INLINE std::string explain_pattern(const TextMatcherNode& node, std
 }
 
 }  // namespace matchers
+
+MOCK_GATEWAY_INLINE SkippedSearches& skipped_searches() {
+  thread_local SkippedSearches own;
+  return own;
+}
+
+MOCK_GATEWAY_INLINE std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided) {
+  std::string lines = text + " was too long to be searched by a pattern of " + owner + ": more than " +
+                      excerpts::grouped(matchers::searched_bytes) + " bytes, or " +
+                      excerpts::grouped(schema::work_limit) + " steps";
+  for (const Matcher& matcher : undecided) lines += "\n  ? " + matcher.to_string();
+  return lines;
+}
+
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
@@ -25778,6 +25839,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
     case Problem::Kind::answer_failed: line = "an answer could not be generated"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
+    case Problem::Kind::not_searched: line = "a text was not searched"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
     case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
@@ -25811,11 +25873,11 @@ MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
   return reason;
 }
 
-MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
-
 MOCK_GATEWAY_INLINE bool is_broken_off(const ExchangeRecord& record) {
   return record.decision == Decision::Kind::malformed && record.advice.code == "incomplete_request";
 }
+
+MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
 
 MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
@@ -25847,8 +25909,14 @@ MOCK_GATEWAY_INLINE bool RecordedCall::meets(const std::vector<Matcher>& conditi
   if (!is_chat()) return false;
   const ChatCall asked = call();
   FunctionResults results;
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+  const std::size_t skipped = skipped_searches().count;
+  const bool met = std::all_of(conditions.begin(), conditions.end(),
+                               [&](const Matcher& condition) { return decide(condition, asked, results); });
+  if (skipped_searches().count == skipped) return met;
+  const std::vector<Matcher> open = undecided(conditions, asked, results, met);
+  if (!open.empty())
+    throw GatewayError(skipped_lines("the text of exchange " + std::to_string(record_->id), "this search", open));
+  return met;
 }
 
 MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
@@ -26829,7 +26897,8 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const Re
   for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
     if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid ||
+        found.kind == Problem::Kind::not_searched)
       unmet.insert(found.stub.id);
   std::vector<VerifiedStub> verified;
   for (const auto& stub : stubs) {
@@ -28889,6 +28958,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
     case Problem::Kind::place_not_reached: return "place not reached";
     case Problem::Kind::guard_expired: return "guard expired";
     case Problem::Kind::out_of_order: return "out of order";
+    case Problem::Kind::not_searched: return "not searched";
   }
   return "unknown";
 }
@@ -29191,12 +29261,37 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
+/// whether the conditions held.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
+                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
+  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
+}
+
+/// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
+/// because of that.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
+  for (const std::shared_ptr<StubState>& stub : choice.not_searched) {
+    const bool held = stub == choice.stub;
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
+    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+  }
+}
+
 /// Records the should() conditions that the request violates. Runs the test's functions.
 MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
-    if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
+    const std::size_t skipped = skipped_searches().count;
+    if (!decide(matcher, call, choice.function_results))
+      explain(matcher, call, choice.function_results, 0, broken);
+    else if (skipped_searches().count != skipped)
+      report_skipped(served, choice, call, choice.stub, {matcher}, true);
   }
   if (broken.empty()) return;
   std::string text =
@@ -29239,6 +29334,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
     return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
                                   in_progress.stub->title() + " threw: " + *thrown);
   }
+  if (choice) report_skipped(served, *choice, call);
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
   const auto thrown_by_validator =
@@ -38367,263 +38463,263 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    608    model/range.hpp
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
-//    843    model/reply.hpp
-//   1164    model/received_request.hpp
-//   1248    model/failure.hpp
-//   1350    core/wait.hpp
-//   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8229    http/exchange_observer.hpp
-//   8263    http/sockets.hpp
-//   8383    http/wakes.hpp
-//   8452    http/connection.hpp
-//   8719    http/request_reader.hpp
-//   8846    http/server.hpp
-//   8906    http/response.hpp
-//   8921    http/turned_away.hpp
-//   8969    http/workers.hpp
-//   9025    http/acceptor.hpp
-//   9068    http/poller.hpp
-//   9121    http/reactor.hpp
-//   9227    evidence/kept_problems.hpp
-//   9290    evidence/record.hpp
-//   9542    evidence/diagnosis.hpp
-//   9606    evidence/gateway_problems.hpp
-//   9704    evidence/review_parts.hpp
-//   9765    serve/asked_requests.hpp
-//   9842    serve/operations.hpp
-//   9909    serve/served_models.hpp
-//   9949    serve/gateway_state.hpp
-//  10007    serve/served_request.hpp
-//  10188    serve/runner.hpp
-//  10238    serve/connection_loop.hpp
-//  10281    serve/tester_code.hpp
-//  10345    gateway/catalogue_entries.hpp
-//  10608    gateway/option_values.hpp
-//  10666    gateway/sweep_run.hpp
-//  10689    document/script_reader.hpp
-//  10898    document/script_sections.hpp
-//  11077    document/script_values.hpp
-//  11243    core/calendar.cpp
-//  11324    core/clock.cpp
-//  11729    core/gate.cpp
-//  11939    core/json_reader.cpp
-//  12278    core/pattern.cpp
-//  12691    core/random.cpp
-//  12746    core/reporter.cpp
-//  12844    core/text.cpp
-//  13188    model/acceptance.cpp
-//  13247    model/checks.cpp
-//  13284    model/connection_fault.cpp
-//  13386    model/failure.cpp
-//  13532    model/fault.cpp
-//  13766    model/finding.cpp
-//  13800    model/http_reply.cpp
-//  13866    model/pace.cpp
-//  14064    model/profile.cpp
-//  14242    model/range.cpp
-//  14272    model/received_request.cpp
-//  14340    model/reply.cpp
-//  14736    model/reply_checks.cpp
-//  14929    model/reply_template.cpp
-//  15089    model/sent_answer.cpp
-//  15117    model/sse_dialect.cpp
-//  15262    request/chat_fields.cpp
-//  15404    request/chat_messages.cpp
-//  15613    request/chat_reader.cpp
-//  16018    request/chat_request.cpp
-//  16102    request/embedding_request.cpp
-//  16190    keys/api_key.cpp
-//  16240    keys/key_store.cpp
-//  16737    keys/keys.cpp
-//  16801    keys/secrets.cpp
-//  17006    answer/bodies.cpp
-//  17079    answer/completion.cpp
-//  17305    answer/completion_events.cpp
-//  17501    answer/completion_json.cpp
-//  17718    answer/default_reply.cpp
-//  17895    answer/embeddings.cpp
-//  18012    answer/schema_checker.cpp
-//  18475    answer/schema_instance.cpp
-//  18848    answer/tokens.cpp
-//  19069    answer/words.cpp
-//  19130    script/chaos.cpp
-//  19270    script/chaos_rules.cpp
-//  19382    script/connection_faults.cpp
-//  19491    script/excerpts.cpp
-//  19553    script/field_matchers.cpp
-//  19931    script/forced_failures.cpp
-//  20020    script/hiding.cpp
-//  20135    script/json_comparison.cpp
-//  20221    script/matcher.cpp
-//  20464    script/matchers.cpp
-//  20815    script/scope.cpp
-//  20873    script/script.cpp
-//  21269    script/text_matchers.cpp
-//  21390    delivery/answer_log.cpp
-//  21560    delivery/delivery.cpp
-//  22025    delivery/faults_and_waits.cpp
-//  22311    delivery/framing.cpp
-//  22428    delivery/gzip.cpp
-//  22495    delivery/pace_schedule.cpp
-//  22564    delivery/progress.cpp
-//  22615    delivery/write_queue.cpp
-//  22756    http/acceptor.cpp
-//  22864    http/compatibility.cpp
-//  22973    http/connection.cpp
-//  23554    http/poller.cpp
-//  23722    http/reactor.cpp
-//  23985    http/request_reader.cpp
-//  24456    http/response.cpp
-//  24537    http/server.cpp
-//  24944    http/sockets.cpp
-//  25446    http/turned_away.cpp
-//  25530    http/workers.cpp
-//  25643    evidence/diagnosis.cpp
-//  25866    evidence/evidence_json.cpp
-//  26233    evidence/exchange.cpp
-//  26519    evidence/gateway_problems.cpp
-//  26966    evidence/journal.cpp
-//  27120    evidence/kept_problems.cpp
-//  27230    evidence/notes.cpp
-//  27332    evidence/record.cpp
-//  27789    evidence/redaction.cpp
-//  27929    evidence/redirects.cpp
-//  28032    evidence/retries.cpp
-//  28404    evidence/review.cpp
-//  28778    evidence/told_in_body.cpp
-//  28875    evidence/verification.cpp
-//  28992    serve/answer_headers.cpp
-//  29069    serve/asked_requests.cpp
-//  29136    serve/chat_judge.cpp
-//  29449    serve/connection_loop.cpp
-//  29610    serve/gateway_state.cpp
-//  29646    serve/judge.cpp
-//  29879    serve/limits.cpp
-//  29976    serve/operations.cpp
-//  30198    serve/reply_answer.cpp
-//  30339    serve/request_checks.cpp
-//  30413    serve/runner.cpp
-//  30770    serve/served_models.cpp
-//  30848    serve/served_request.cpp
-//  30916    gateway/catalogue.cpp
-//  31329    gateway/catalogue_chunks.cpp
-//  31617    gateway/catalogue_delivery.cpp
-//  31769    gateway/catalogue_entries.cpp
-//  31998    gateway/catalogue_failures.cpp
-//  32279    gateway/catalogue_framing.cpp
-//  32463    gateway/catalogue_tool_calls.cpp
-//  32662    gateway/chat_script.cpp
-//  32811    gateway/gateway.cpp
-//  33101    gateway/mishaps.cpp
-//  33439    gateway/options.cpp
-//  33592    gateway/sweep.cpp
-//  33993    document/scenario_files.cpp
-//  34131    document/script_document.cpp
-//  34521    document/script_faults.cpp
-//  34807    document/script_files.cpp
-//  34951    document/script_gateway.cpp
-//  35254    document/script_matchers.cpp
-//  35546    document/script_objects.cpp
-//  35706    document/script_reader.cpp
-//  36154    document/script_references.cpp
-//  36470    document/script_replies.cpp
-//  36854    document/script_schema.cpp
-//  36981    document/script_sections.cpp
-//  37523    document/script_values.cpp
-//  37911  Adapters
-//  37928    adapters/catch2.hpp
-//  38082    adapters/doctest.hpp
-//  38242    adapters/gtest.hpp
+//    844    model/reply.hpp
+//   1165    model/received_request.hpp
+//   1249    model/failure.hpp
+//   1351    core/wait.hpp
+//   1383    core/clock.hpp
+//   1487    model/fault.hpp
+//   1652    model/hold.hpp
+//   1696    model/pace.hpp
+//   1846    model/sse_dialect.hpp
+//   1963    model/writes.hpp
+//   1994    model/http_reply.hpp
+//   2071    model/connection_fault.hpp
+//   2162    evidence/journal.hpp
+//   2444    model/sent_answer.hpp
+//   2510    script/near_miss.hpp
+//   2554    evidence/verification.hpp
+//   2678    model/finding.hpp
+//   2720    evidence/review.hpp
+//   2841    model/operation.hpp
+//   2872    keys/api_key.hpp
+//   2993    keys/keys.hpp
+//   3048    model/profile.hpp
+//   3077    model/tokenizer.hpp
+//   3089    gateway/options.hpp
+//   3230    model/acceptance.hpp
+//   3399    request/chat_request.hpp
+//   3518    script/scope.hpp
+//   3572    script/failure_scope.hpp
+//   3618    script/chaos.hpp
+//   3712    gateway/sweep.hpp
+//   3849    gateway/catalogue.hpp
+//   4009    gateway/mishaps.hpp
+//   4108    document/scenario_files.hpp
+//   4140    core/error.hpp
+//   4155    document/script_document.hpp
+//   4294    evidence/evidence_json.hpp
+//   4318    core/printed.hpp
+//   4347    core/reporter.hpp
+//   4426  Implementation
+//   4487    core/random.hpp
+//   4517    core/text.hpp
+//   4620    core/json_reader.hpp
+//   4674    core/pattern.hpp
+//   4765    core/json_pointer.hpp
+//   4813    core/calendar.hpp
+//   4832    core/access.hpp
+//   4904    core/timeline.hpp
+//   5082    core/rows.hpp
+//   5108    core/change_count.hpp
+//   5152    core/process.hpp
+//   5179    core/warning.hpp
+//   5194    core/heap_optional.hpp
+//   5221    core/handoff.hpp
+//   5258    model/profile_traits.hpp
+//   5358    model/checks.hpp
+//   5374    model/reply_data.hpp
+//   5440    model/request_error.hpp
+//   5453    model/fault_rows.hpp
+//   5569    model/failure_rows.hpp
+//   5609    model/dialect_rows.hpp
+//   5646    model/finding_kinds.hpp
+//   5723    model/reply_checks.hpp
+//   5772    request/embedding_request.hpp
+//   5796    request/chat_parser.hpp
+//   5813    request/chat_fields.hpp
+//   5861    request/chat_reader.hpp
+//   5956    keys/secrets.hpp
+//   5999    keys/key_store.hpp
+//   6206    answer/bodies.hpp
+//   6234    answer/events.hpp
+//   6292    answer/tokens.hpp
+//   6362    answer/completion.hpp
+//   6451    answer/completion_json.hpp
+//   6487    answer/completion_events.hpp
+//   6548    answer/words.hpp
+//   6563    answer/default_reply.hpp
+//   6578    answer/schema_checker.hpp
+//   6681    answer/embeddings.hpp
+//   6697    answer/occurrences.hpp
+//   6732    script/matcher_node.hpp
+//   6852    script/script.hpp
+//   7108    script/chaos_plan.hpp
+//   7150    script/chaos_rules.hpp
+//   7224    script/connection_faults.hpp
+//   7278    script/forced_failures.hpp
+//   7317    script/field_matchers.hpp
+//   7391    script/hiding.hpp
+//   7430    script/excerpts.hpp
+//   7454    script/json_comparison.hpp
+//   7480    delivery/answer_log.hpp
+//   7589    delivery/gzip.hpp
+//   7614    delivery/framing.hpp
+//   7663    delivery/outlet.hpp
+//   7710    delivery/pace_schedule.hpp
+//   7752    delivery/progress.hpp
+//   7802    delivery/waits.hpp
+//   7878    delivery/write_queue.hpp
+//   7973    delivery/delivery.hpp
+//   8249    http/exchange_observer.hpp
+//   8283    http/sockets.hpp
+//   8403    http/wakes.hpp
+//   8472    http/connection.hpp
+//   8739    http/request_reader.hpp
+//   8866    http/server.hpp
+//   8926    http/response.hpp
+//   8941    http/turned_away.hpp
+//   8989    http/workers.hpp
+//   9045    http/acceptor.hpp
+//   9088    http/poller.hpp
+//   9141    http/reactor.hpp
+//   9247    evidence/kept_problems.hpp
+//   9310    evidence/record.hpp
+//   9562    evidence/diagnosis.hpp
+//   9627    evidence/gateway_problems.hpp
+//   9725    evidence/review_parts.hpp
+//   9786    serve/asked_requests.hpp
+//   9863    serve/operations.hpp
+//   9930    serve/served_models.hpp
+//   9970    serve/gateway_state.hpp
+//  10028    serve/served_request.hpp
+//  10209    serve/runner.hpp
+//  10259    serve/connection_loop.hpp
+//  10302    serve/tester_code.hpp
+//  10366    gateway/catalogue_entries.hpp
+//  10629    gateway/option_values.hpp
+//  10687    gateway/sweep_run.hpp
+//  10710    document/script_reader.hpp
+//  10919    document/script_sections.hpp
+//  11098    document/script_values.hpp
+//  11264    core/calendar.cpp
+//  11345    core/clock.cpp
+//  11750    core/gate.cpp
+//  11960    core/json_reader.cpp
+//  12299    core/pattern.cpp
+//  12712    core/random.cpp
+//  12767    core/reporter.cpp
+//  12865    core/text.cpp
+//  13209    model/acceptance.cpp
+//  13268    model/checks.cpp
+//  13305    model/connection_fault.cpp
+//  13407    model/failure.cpp
+//  13553    model/fault.cpp
+//  13787    model/finding.cpp
+//  13821    model/http_reply.cpp
+//  13887    model/pace.cpp
+//  14085    model/profile.cpp
+//  14263    model/range.cpp
+//  14293    model/received_request.cpp
+//  14361    model/reply.cpp
+//  14757    model/reply_checks.cpp
+//  14950    model/reply_template.cpp
+//  15110    model/sent_answer.cpp
+//  15138    model/sse_dialect.cpp
+//  15283    request/chat_fields.cpp
+//  15425    request/chat_messages.cpp
+//  15634    request/chat_reader.cpp
+//  16039    request/chat_request.cpp
+//  16123    request/embedding_request.cpp
+//  16211    keys/api_key.cpp
+//  16261    keys/key_store.cpp
+//  16758    keys/keys.cpp
+//  16822    keys/secrets.cpp
+//  17027    answer/bodies.cpp
+//  17100    answer/completion.cpp
+//  17326    answer/completion_events.cpp
+//  17522    answer/completion_json.cpp
+//  17739    answer/default_reply.cpp
+//  17916    answer/embeddings.cpp
+//  18033    answer/schema_checker.cpp
+//  18496    answer/schema_instance.cpp
+//  18869    answer/tokens.cpp
+//  19090    answer/words.cpp
+//  19151    script/chaos.cpp
+//  19291    script/chaos_rules.cpp
+//  19403    script/connection_faults.cpp
+//  19512    script/excerpts.cpp
+//  19574    script/field_matchers.cpp
+//  19952    script/forced_failures.cpp
+//  20041    script/hiding.cpp
+//  20156    script/json_comparison.cpp
+//  20242    script/matcher.cpp
+//  20503    script/matchers.cpp
+//  20854    script/scope.cpp
+//  20912    script/script.cpp
+//  21312    script/text_matchers.cpp
+//  21451    delivery/answer_log.cpp
+//  21621    delivery/delivery.cpp
+//  22086    delivery/faults_and_waits.cpp
+//  22372    delivery/framing.cpp
+//  22489    delivery/gzip.cpp
+//  22556    delivery/pace_schedule.cpp
+//  22625    delivery/progress.cpp
+//  22676    delivery/write_queue.cpp
+//  22817    http/acceptor.cpp
+//  22925    http/compatibility.cpp
+//  23034    http/connection.cpp
+//  23615    http/poller.cpp
+//  23783    http/reactor.cpp
+//  24046    http/request_reader.cpp
+//  24517    http/response.cpp
+//  24598    http/server.cpp
+//  25005    http/sockets.cpp
+//  25507    http/turned_away.cpp
+//  25591    http/workers.cpp
+//  25704    evidence/diagnosis.cpp
+//  25934    evidence/evidence_json.cpp
+//  26301    evidence/exchange.cpp
+//  26587    evidence/gateway_problems.cpp
+//  27035    evidence/journal.cpp
+//  27189    evidence/kept_problems.cpp
+//  27299    evidence/notes.cpp
+//  27401    evidence/record.cpp
+//  27858    evidence/redaction.cpp
+//  27998    evidence/redirects.cpp
+//  28101    evidence/retries.cpp
+//  28473    evidence/review.cpp
+//  28847    evidence/told_in_body.cpp
+//  28944    evidence/verification.cpp
+//  29062    serve/answer_headers.cpp
+//  29139    serve/asked_requests.cpp
+//  29206    serve/chat_judge.cpp
+//  29545    serve/connection_loop.cpp
+//  29706    serve/gateway_state.cpp
+//  29742    serve/judge.cpp
+//  29975    serve/limits.cpp
+//  30072    serve/operations.cpp
+//  30294    serve/reply_answer.cpp
+//  30435    serve/request_checks.cpp
+//  30509    serve/runner.cpp
+//  30866    serve/served_models.cpp
+//  30944    serve/served_request.cpp
+//  31012    gateway/catalogue.cpp
+//  31425    gateway/catalogue_chunks.cpp
+//  31713    gateway/catalogue_delivery.cpp
+//  31865    gateway/catalogue_entries.cpp
+//  32094    gateway/catalogue_failures.cpp
+//  32375    gateway/catalogue_framing.cpp
+//  32559    gateway/catalogue_tool_calls.cpp
+//  32758    gateway/chat_script.cpp
+//  32907    gateway/gateway.cpp
+//  33197    gateway/mishaps.cpp
+//  33535    gateway/options.cpp
+//  33688    gateway/sweep.cpp
+//  34089    document/scenario_files.cpp
+//  34227    document/script_document.cpp
+//  34617    document/script_faults.cpp
+//  34903    document/script_files.cpp
+//  35047    document/script_gateway.cpp
+//  35350    document/script_matchers.cpp
+//  35642    document/script_objects.cpp
+//  35802    document/script_reader.cpp
+//  36250    document/script_references.cpp
+//  36566    document/script_replies.cpp
+//  36950    document/script_schema.cpp
+//  37077    document/script_sections.cpp
+//  37619    document/script_values.cpp
+//  38007  Adapters
+//  38024    adapters/catch2.hpp
+//  38178    adapters/doctest.hpp
+//  38338    adapters/gtest.hpp

@@ -48,6 +48,7 @@ Cases verify_cases(const Results& results) {
       case Problem::Kind::guard_expired: its = &gates; break;
       case Problem::Kind::callback_failed:
       case Problem::Kind::answer_failed: its = &answers; break;
+      case Problem::Kind::not_searched:
       case Problem::Kind::unmet_expectation:
       case Problem::Kind::invalid:
       case Problem::Kind::out_of_order: its = case_of(problem, cases); break;

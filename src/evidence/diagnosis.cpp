@@ -6,6 +6,7 @@
 #include <algorithm>  // min, stable_sort
 #include <utility>
 
+#include "../core/error.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../model/failure.hpp"
@@ -149,6 +150,7 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
     case Problem::Kind::answer_failed: line = "an answer could not be generated"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
+    case Problem::Kind::not_searched: line = "a text was not searched"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
     case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
@@ -182,11 +184,11 @@ std::string refusal(const ExchangeRecord& record) {
   return reason;
 }
 
-bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
-
 bool is_broken_off(const ExchangeRecord& record) {
   return record.decision == Decision::Kind::malformed && record.advice.code == "incomplete_request";
 }
+
+bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
 
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
@@ -218,8 +220,14 @@ bool RecordedCall::meets(const std::vector<Matcher>& conditions) const {
   if (!is_chat()) return false;
   const ChatCall asked = call();
   FunctionResults results;
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+  const std::size_t skipped = skipped_searches().count;
+  const bool met = std::all_of(conditions.begin(), conditions.end(),
+                               [&](const Matcher& condition) { return decide(condition, asked, results); });
+  if (skipped_searches().count == skipped) return met;
+  const std::vector<Matcher> open = undecided(conditions, asked, results, met);
+  if (!open.empty())
+    throw GatewayError(skipped_lines("the text of exchange " + std::to_string(record_->id), "this search", open));
+  return met;
 }
 
 std::string brief(const ExchangeRecord& record) {

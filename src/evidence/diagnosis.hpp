@@ -64,6 +64,7 @@ class RecordedCall {
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
+  /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:

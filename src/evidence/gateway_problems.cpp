@@ -325,7 +325,8 @@ std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, c
   for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
     if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid ||
+        found.kind == Problem::Kind::not_searched)
       unmet.insert(found.stub.id);
   std::vector<VerifiedStub> verified;
   for (const auto& stub : stubs) {

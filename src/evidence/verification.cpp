@@ -25,6 +25,7 @@ std::string to_string(Problem::Kind kind) {
     case Problem::Kind::place_not_reached: return "place not reached";
     case Problem::Kind::guard_expired: return "guard expired";
     case Problem::Kind::out_of_order: return "out of order";
+    case Problem::Kind::not_searched: return "not searched";
   }
   return "unknown";
 }

@@ -36,6 +36,8 @@ struct Problem {
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     out_of_order,
+    /// Conditions held, or a stub was not called, only because a text was too long to be searched by a pattern.
+    not_searched,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.

@@ -215,6 +215,24 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 
 }  // namespace explanation
 
+std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held) {
+  struct Assumption {
+    Assumption() { skipped_searches().match = true; }
+    ~Assumption() { skipped_searches().match = false; }
+  };
+  const Assumption all_match;
+  std::vector<NearMiss::Condition> unread;
+  std::vector<Matcher> skipping;
+  bool holds = true;
+  for (const Matcher& matcher : matchers) {
+    const std::size_t skipped = skipped_searches().count;
+    holds = explain(matcher, call, function_results, 0, unread).value_or(true) && holds;
+    if (skipped_searches().count != skipped) skipping.push_back(matcher);
+  }
+  return holds == held ? std::vector<Matcher>() : skipping;
+}
+
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
   std::vector<RequestScope> scopes;
   for (const Matcher& matcher : matchers) {

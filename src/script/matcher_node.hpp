@@ -43,6 +43,14 @@ class FunctionResults {
   std::vector<std::pair<const MatcherNode*, bool>> results_;
 };
 
+/// What a thread does with a text that is too long to be searched by a pattern: counts it, and takes it for a match or
+/// not, by default not.
+struct SkippedSearches {
+  std::size_t count = 0;
+  bool match = false;
+};
+SkippedSearches& skipped_searches();
+
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
@@ -96,6 +104,13 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
+
+/// Returns the matchers for which a text was too long to be searched by a pattern; none unless all of them together
+/// might be decided otherwise. `held`: whether all of them held. Does not run the test's functions.
+std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
+                               const FunctionResults& function_results, bool held);
+/// Returns "its text was too long to be searched by a pattern of the stub at …: …", with a line for each matcher.
+std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided);
 
 // Functions that build matchers; the code is in `matchers.cpp`. A matcher consists of two plain functions and their
 // data. Lambdas in std::function would make every including file slower to compile.

@@ -22,8 +22,9 @@ TextMatcher starts_with(std::string start);
 /// The text ends with this.
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
-/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
+/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, do not match, and reports
+/// say so; verify() has a problem if a condition holds, or never() is met, only because of that. Throws GatewayError
+/// for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();

@@ -253,6 +253,8 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
 bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                          const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
+  const SkippedSearches& searches = skipped_searches();
+  std::size_t skipped = searches.count;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
@@ -262,8 +264,10 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
       continue;
     }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
-    if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
+    const bool is_match = (!first_is_simple || entry.first->test(call)) &&
+                          matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose);
+    if (std::exchange(skipped, searches.count) != searches.count) choice.not_searched.push_back(mounted.stubs[i]);
+    if (!is_match) continue;
     // A stub with then_nothing_more() refuses requests after its sequence, so later stubs do not get them.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);

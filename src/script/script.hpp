@@ -170,6 +170,8 @@ class Script {
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
     FunctionResults function_results;
+    /// The stubs whose conditions failed, or held for `stub`, while a text was too long to be searched by a pattern.
+    Stubs not_searched;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
   };

@@ -79,7 +79,11 @@ std::string explain_search(const schema::Pattern& pattern, std::string_view text
 }
 
 bool has_pattern(const TextMatcherNode& node, std::string_view text) {
-  return text.size() <= searched_bytes && search(*node.pattern, text).value_or(false);
+  std::optional<bool> found;
+  if (text.size() <= searched_bytes) found = search(*node.pattern, text);
+  if (found) return *found;
+  ++skipped_searches().count;
+  return skipped_searches().match;
 }
 
 std::string explain_pattern(const TextMatcherNode& node, std::string_view text) {
@@ -87,6 +91,20 @@ std::string explain_pattern(const TextMatcherNode& node, std::string_view text) 
 }
 
 }  // namespace matchers
+
+SkippedSearches& skipped_searches() {
+  thread_local SkippedSearches own;
+  return own;
+}
+
+std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided) {
+  std::string lines = text + " was too long to be searched by a pattern of " + owner + ": more than " +
+                      excerpts::grouped(matchers::searched_bytes) + " bytes, or " +
+                      excerpts::grouped(schema::work_limit) + " steps";
+  for (const Matcher& matcher : undecided) lines += "\n  ? " + matcher.to_string();
+  return lines;
+}
+
 }  // namespace detail
 
 TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }

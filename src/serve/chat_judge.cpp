@@ -79,12 +79,37 @@ bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
+/// whether the conditions held.
+void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
+                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
+  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
+}
+
+/// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
+/// because of that.
+void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
+  for (const std::shared_ptr<StubState>& stub : choice.not_searched) {
+    const bool held = stub == choice.stub;
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
+    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+  }
+}
+
 /// Records the should() conditions that the request violates. Runs the test's functions.
 void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
-    if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
+    const std::size_t skipped = skipped_searches().count;
+    if (!decide(matcher, call, choice.function_results))
+      explain(matcher, call, choice.function_results, 0, broken);
+    else if (skipped_searches().count != skipped)
+      report_skipped(served, choice, call, choice.stub, {matcher}, true);
   }
   if (broken.empty()) return;
   std::string text =
@@ -127,6 +152,7 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
     return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
                                   in_progress.stub->title() + " threw: " + *thrown);
   }
+  if (choice) report_skipped(served, *choice, call);
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
   const auto thrown_by_validator =

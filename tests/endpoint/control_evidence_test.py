@@ -578,6 +578,17 @@ class Journal(Evidence):
             self.refused("invalid_script", 400, gateway.post, "/journal/find", {"when": 7})
             self.refused("invalid_request", 400, gateway.post, "/journal/find", {}, text_in="body")
 
+    def test_a_text_that_is_too_long_for_a_pattern_is_an_error_of_a_count_and_a_problem(self):
+        pattern = {"user_says": {"matches_regex": "secret"}}
+        with Program({"stubs": [{"when": pattern, "never": True}, {"should": {"not": pattern}, "reply": "Hello."}]}) as gateway:
+            gateway.chat("x" * 84000 + " secret")
+            self.assertEqual([problem["kind"] for problem in gateway.get("/verify")["problems"]], ["not searched"] * 2)
+            for path in "/journal/count", "/journal/find":
+                for when in pattern, {"not": pattern}:
+                    error = self.refused("invalid_request", 400, gateway.post, path, {"when": when})
+                    self.assertIn("the text of exchange 1 was too long to be searched by a pattern", error["message"])
+            self.assertEqual(gateway.post("/journal/count", {"when": {"user_says": "secret"}})["count"], 1)
+
     def test_a_fault_after_the_last_byte_of_a_plain_reply_is_a_problem(self):
         reply = {"text": "one two", "faults": [{"at_end": True, "effect": "truncate"}]}
         with Program({"stubs": [{"reply": reply}]}) as gateway:

@@ -606,7 +606,8 @@ bool is_listed(Problem::Kind kind) {
     case Problem::Kind::fault_not_reached:
     case Problem::Kind::place_not_reached:
     case Problem::Kind::guard_expired:
-    case Problem::Kind::out_of_order: return true;
+    case Problem::Kind::out_of_order:
+    case Problem::Kind::not_searched: return true;
   }
   return false;
 }
@@ -654,7 +655,7 @@ std::size_t count_words() {
 }
 
 TEST_CASE("every kind has its own word") {
-  CHECK(count_words<Problem::Kind>() == 9);
+  CHECK(count_words<Problem::Kind>() == 10);
   CHECK(count_words<Outcome::Kind>() == 7);
   CHECK(count_words<Decision::Kind>() == 13);
   CHECK(to_string(Severity::error) == "error");

@@ -52,6 +52,35 @@ TEST_CASE("matchers find and count past requests, no matter which stub answered"
   CHECK(journal.count(user_says("weather")) == 0);
 }
 
+TEST_CASE("a query that depends on a text that is too long to be searched by a pattern throws") {
+  Gateway gateway(Options().verify_on_destruction(false));
+  const Http http(gateway);
+  http.chat("short");
+  http.chat(std::string(70000, 'a') + " secret");
+  const Journal journal = gateway.journal();
+  const Matcher pattern = user_says(matches_regex("secret"));
+  const std::string error =
+      "mock_gateway: the text of exchange 2 was too long to be searched by a pattern of this search: more than 65,536 "
+      "bytes, or 5,000,000 steps\n  ? ";
+  const auto refusal = [&](const Matcher& condition) {
+    try {
+      return journal.count(condition).to_string();
+    } catch (const GatewayError& thrown) {
+      return std::string(thrown.what());
+    }
+  };
+  CHECK(refusal(pattern) == error + pattern.to_string());
+  CHECK(refusal(!pattern) == error + (!pattern).to_string());
+  CHECK_THROWS_AS(journal.find(pattern && user_says("a")), GatewayError);
+  CHECK(refusal(pattern && user_says("b")) == "0");
+  CHECK(refusal(pattern || user_says("secret")) == "1");
+  CHECK(refusal(!pattern && stream_is(true)) == "0");
+  CHECK(refusal(user_says("secret")) == "1");
+  const Gateway slow;
+  Http(slow).chat(std::string(20000, 'a'));
+  CHECK_THROWS_AS(slow.journal().count(user_says(matches_regex("(a?){1000}b"))), GatewayError);
+}
+
 TEST_CASE("after an eviction the journal reports a minimum count") {
   Gateway gateway(Options().journal_limits(2, 1 << 20));
   const Http http(gateway);
