@@ -221,17 +221,16 @@ std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatC
     Assumption() { skipped_searches().match = true; }
     ~Assumption() { skipped_searches().match = false; }
   };
+  const Assumption all_match;
   std::vector<NearMiss::Condition> unread;
-  std::vector<Matcher> changed;
+  std::vector<Matcher> skipping;
   bool holds = true;
   for (const Matcher& matcher : matchers) {
-    const std::optional<bool> before = explain(matcher, call, function_results, 0, unread);
-    const Assumption all_match;
-    const std::optional<bool> after = explain(matcher, call, function_results, 0, unread);
-    holds = holds && after.value_or(true);
-    if (before != after) changed.push_back(matcher);
+    const std::size_t skipped = skipped_searches().count;
+    holds = explain(matcher, call, function_results, 0, unread).value_or(true) && holds;
+    if (skipped_searches().count != skipped) skipping.push_back(matcher);
   }
-  return holds == held ? std::vector<Matcher>() : changed;
+  return holds == held ? std::vector<Matcher>() : skipping;
 }
 
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {

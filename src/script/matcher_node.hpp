@@ -105,8 +105,8 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-/// Returns the matchers whose result depends on a text that was too long to be searched by a pattern. `held`: whether
-/// all of them held. Does not run the test's functions.
+/// Returns the matchers for which a text was too long to be searched by a pattern; none unless all of them together
+/// might be decided otherwise. `held`: whether all of them held. Does not run the test's functions.
 std::vector<Matcher> undecided(const std::vector<Matcher>& matchers, const ChatCall& call,
                                const FunctionResults& function_results, bool held);
 /// Returns "its text was too long to be searched by a pattern of the stub at …: …", with a line for each matcher.

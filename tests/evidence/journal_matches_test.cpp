@@ -76,6 +76,9 @@ TEST_CASE("a query that depends on a text that is too long to be searched by a p
   CHECK(refusal(pattern || user_says("secret")) == "1");
   CHECK(refusal(!pattern && stream_is(true)) == "0");
   CHECK(refusal(user_says("secret")) == "1");
+  const Gateway slow;
+  Http(slow).chat(std::string(20000, 'a'));
+  CHECK_THROWS_AS(slow.journal().count(user_says(matches_regex("(a?){1000}b"))), GatewayError);
 }
 
 TEST_CASE("after an eviction the journal reports a minimum count") {

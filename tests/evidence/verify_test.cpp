@@ -66,9 +66,6 @@ TEST_CASE("a condition that holds only because a text was not searched is a prob
   const auto never = [&](Gateway& gateway) { gateway.chat().named("leak").when(pattern).never(); };
   const auto should = [&](Gateway& gateway) { gateway.chat().named("safe").should(!pattern).reply("Hi."); };
   const auto negated = [&](Gateway& gateway) { gateway.chat().named("other").when(!pattern).reply("Hi."); };
-  const auto steps = [&](Gateway& gateway) {
-    gateway.chat().named("slow").when(user_says(matches_regex("(a?){1000}b"))).never();
-  };
   for (const auto& [name, mount, condition] :
        std::vector<std::tuple<std::string, std::function<void(Gateway&)>, std::string>>{
            {"leak", never, pattern.to_string()},
@@ -88,7 +85,6 @@ TEST_CASE("a condition that holds only because a text was not searched is a prob
     for (const VerifiedStub& stub : found.stubs()) CHECK_FALSE(stub.met);
     CHECK(problems(mount, "short"));
   }
-  CHECK(kinds(problems(steps, std::string(20000, 'a'))) == std::vector<Kind>{Kind::not_searched});
 }
 
 TEST_CASE("a text that was not searched is no problem where it decides nothing") {

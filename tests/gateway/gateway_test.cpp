@@ -309,7 +309,8 @@ TEST_CASE("a gateway without a body limit accepts any announced size") {
   RawConnection connection(gateway);
   connection.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000000000000\r\n\r\n{");
   connection.shutdown_write();
-  CHECK(connection.receive_all().bytes.empty());
+  CHECK(connection.receive_response().error_message() ==
+        "the client closed the connection after 1 of 9000000000000000000 bytes of the body");
   CHECK(Http(gateway).chat().status == 200);
 }
 
