@@ -220,6 +220,18 @@ TEST_CASE("a client that leaves no longer waits") {
   CHECK(asking.gateway().verify());
 }
 
+TEST_CASE("a client that half-closes after a further request still waits for the asked reply") {
+  Asking asking;
+  const Http http(asking.gateway());
+  RawConnection connection(asking.gateway());
+  connection.send(http.format_chat("ask") + http.format_chat("say"));
+  connection.shutdown_write();
+  const std::uint64_t exchange = asking.wait_for().exchange;
+  CHECK(asking.reply(exchange, text("asked")) == AskedRequests::Answered::yes);
+  CHECK(connection.receive_response().text() == "asked");
+  CHECK(connection.receive_response().status == 200);
+}
+
 TEST_CASE("a gateway stops at once while requests wait") {
   CHECK(test_support::is_within(500ms, [] {
     Asking asking;

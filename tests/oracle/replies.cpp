@@ -64,6 +64,7 @@ struct Case {
       acts_at = draw.below(6);
       // No half-close during a stall: the half-close and the clock can both end the stall, in a random order.
       if (act == Act::half_closes && !plan.told()["fault"].is_null()) act = Act::reads;
+      if (act == Act::half_closes) reply = reply.survives_half_close();
     }
     closes = plan.told()["close"].get<bool>();
   }
@@ -195,6 +196,12 @@ std::string without_moments(const std::string& body) {
   return std::regex_replace(body, created, "\"created\":0");
 }
 
+/// Removes the place and the time of a wait that a guard ended, because the time differs between runs.
+std::string without_guards(const std::string& message) {
+  static const std::regex wait("exchange 1 [^\n]*: the (gate was not opened|manual clock was not advanced) in time");
+  return std::regex_replace(message, wait, "a gate was not opened, or a manual clock not advanced, in time");
+}
+
 /// Adds only those parts of a reply to the transcript that are the same at any time.
 void tell_timeless(const SentAnswer& answer, Transcript& transcript) {
   transcript << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
@@ -236,7 +243,7 @@ std::string run(Case one, std::size_t number, bool tells_writes) {
   tell(exchange, transcript);
   is_manual ? tell(*exchange.answer(), transcript) : tell_timeless(*exchange.answer(), transcript);
   transcript.text("summary", exchange.summary());
-  transcript.text("verify", gateway.verify().message());
+  transcript.text("verify", without_guards(gateway.verify().message()));
   transcript.text("review", gateway.review().message());
   if (outgoing) tell(outgoing->writes(), transcript);
   return transcript.str();
