@@ -160,7 +160,7 @@ TEST_CASE("the JSON of a refused request contains the reason and no stub") {
   wire.http.without_key().chat({{"temperature", "hot"}});
   CHECK(wire.exchange()["key"].is_null());
   CHECK(wire.exchange()["decision"].dump() ==
-        R"({"kind":"rejected","detail":"401 unauthorized","refusal":"unauthorized"})");
+        R"({"kind":"rejected","detail":"401 unauthorized","refusal":"no key was sent"})");
   wire.http.chat({{"temperature", "hot"}});
   CHECK(wire.exchange()["decision"]["refusal"] == R"(temperature: expected a number, got a string ("hot"))");
   CHECK(wire.exchange()["status"] == 400);
