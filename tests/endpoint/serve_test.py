@@ -361,6 +361,7 @@ class WhatItServes(unittest.TestCase):
                 self.assertIn(" #1 GET /v1/models 429 ", log)
                 self.assertNotIn("GET /health", log)
                 self.assertEqual(endpoint.end(signal.SIGTERM)[0], 1)
+                endpoint.reader.join()
                 self.assertIn("7 requests judged", endpoint.log[-1])
 
     def test_an_operation_or_a_failure_for_health_takes_precedence(self):

@@ -58,8 +58,8 @@ TEST_CASE("a test's own list of models replaces the gateway's") {
   CHECK(http.get("/nowhere").status == 404);
   const std::string unknown = gateway.journal().last().summary();
   CHECK(unknown.find("GET /v1/models, ") != std::string::npos);
-  CHECK(unknown.find("GET /v1/models") == unknown.rfind("GET /v1/models"));  // listed once
-  CHECK(http.chat().status == 200);                                          // other operations are unchanged
+  CHECK(unknown.find("GET /v1/models,") == unknown.rfind("GET /v1/models,"));  // listed once
+  CHECK(http.chat().status == 200);                                            // other operations are unchanged
 }
 
 TEST_CASE("a mounted operation has the same keys, permissions, limits and failures") {
