@@ -3166,8 +3166,8 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
-  /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
+  /// and trailer of a chunked body may add 32 KiB. The gateway and its journal therefore keep at most max_head +
+  /// 2 * max_body + 64 KiB per request; while it is judged, also about 100 bytes per JSON value, of at most 1,000,000.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
@@ -4650,6 +4650,8 @@ struct JsonPlace {
 struct JsonReadOptions {
   /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
+  /// The maximum number of values. OpenAI's largest request of embeddings has 300,000 tokens.
+  std::size_t max_values = 1'000'000;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
   /// Receives the first 100 duplicates: inner objects first, then by key.
@@ -11022,6 +11024,8 @@ namespace script_files {
 
 /// The size of the largest file in bytes.
 inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+/// The maximum number of JSON values in a file.
+inline constexpr std::size_t most_values = 4'000'000;
 
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
@@ -11029,7 +11033,8 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
 /// Returns false and notes the problem if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
 /// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems,
+           std::size_t max_values = most_values);
 /// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
 
@@ -11985,6 +11990,7 @@ class Reader {
   /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
+    if (++count_ > options_.max_values) fail(at_, "more than " + std::to_string(options_.max_values) + " values");
     if (options_.places != nullptr) note_place();
     const char first = next();
     if (first == '{' || first == '[') {
@@ -12234,6 +12240,7 @@ class Reader {
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
+  std::size_t count_ = 0;     // of values
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
@@ -34825,9 +34832,10 @@ MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
          (line.find(':') != std::string_view::npos && line.find_first_of("{[\"") == std::string_view::npos);
 }
 
-MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems) {
+MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems, std::size_t max_values) {
   std::vector<JsonPlace> places;
   JsonReadOptions options;
+  options.max_values = max_values;
   options.comments = true;
   options.places = &places;
   try {
@@ -38345,221 +38353,221 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4484    core/random.hpp
 //   4514    core/text.hpp
 //   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11065    document/script_values.hpp
-//  11231    core/calendar.cpp
-//  11312    core/clock.cpp
-//  11717    core/gate.cpp
-//  11927    core/json_reader.cpp
-//  12266    core/pattern.cpp
-//  12679    core/random.cpp
-//  12734    core/reporter.cpp
-//  12832    core/text.cpp
-//  13176    model/acceptance.cpp
-//  13235    model/checks.cpp
-//  13272    model/connection_fault.cpp
-//  13374    model/failure.cpp
-//  13520    model/fault.cpp
-//  13754    model/finding.cpp
-//  13788    model/http_reply.cpp
-//  13854    model/pace.cpp
-//  14052    model/profile.cpp
-//  14230    model/range.cpp
-//  14260    model/received_request.cpp
-//  14328    model/reply.cpp
-//  14724    model/reply_checks.cpp
-//  14917    model/reply_template.cpp
-//  15077    model/sent_answer.cpp
-//  15105    model/sse_dialect.cpp
-//  15250    request/chat_fields.cpp
-//  15392    request/chat_messages.cpp
-//  15601    request/chat_reader.cpp
-//  16006    request/chat_request.cpp
-//  16090    request/embedding_request.cpp
-//  16178    keys/api_key.cpp
-//  16228    keys/key_store.cpp
-//  16725    keys/keys.cpp
-//  16789    keys/secrets.cpp
-//  16994    answer/bodies.cpp
-//  17067    answer/completion.cpp
-//  17293    answer/completion_events.cpp
-//  17489    answer/completion_json.cpp
-//  17706    answer/default_reply.cpp
-//  17883    answer/embeddings.cpp
-//  18000    answer/schema_checker.cpp
-//  18463    answer/schema_instance.cpp
-//  18836    answer/tokens.cpp
-//  19057    answer/words.cpp
-//  19118    script/chaos.cpp
-//  19258    script/chaos_rules.cpp
-//  19370    script/connection_faults.cpp
-//  19479    script/excerpts.cpp
-//  19541    script/field_matchers.cpp
-//  19919    script/forced_failures.cpp
-//  20008    script/hiding.cpp
-//  20123    script/json_comparison.cpp
-//  20209    script/matcher.cpp
-//  20452    script/matchers.cpp
-//  20803    script/scope.cpp
-//  20861    script/script.cpp
-//  21257    script/text_matchers.cpp
-//  21378    delivery/answer_log.cpp
-//  21548    delivery/delivery.cpp
-//  22012    delivery/faults_and_waits.cpp
-//  22285    delivery/framing.cpp
-//  22402    delivery/gzip.cpp
-//  22469    delivery/pace_schedule.cpp
-//  22538    delivery/progress.cpp
-//  22589    delivery/write_queue.cpp
-//  22730    http/acceptor.cpp
-//  22838    http/compatibility.cpp
-//  22947    http/connection.cpp
-//  23528    http/poller.cpp
-//  23696    http/reactor.cpp
-//  23959    http/request_reader.cpp
-//  24410    http/response.cpp
-//  24491    http/server.cpp
-//  24898    http/sockets.cpp
-//  25400    http/turned_away.cpp
-//  25484    http/workers.cpp
-//  25597    evidence/diagnosis.cpp
-//  25816    evidence/evidence_json.cpp
-//  26183    evidence/exchange.cpp
-//  26469    evidence/gateway_problems.cpp
-//  26916    evidence/journal.cpp
-//  27070    evidence/kept_problems.cpp
-//  27180    evidence/notes.cpp
-//  27281    evidence/record.cpp
-//  27738    evidence/redaction.cpp
-//  27878    evidence/redirects.cpp
-//  27981    evidence/retries.cpp
-//  28353    evidence/review.cpp
-//  28724    evidence/told_in_body.cpp
-//  28821    evidence/verification.cpp
-//  28938    serve/answer_headers.cpp
-//  29015    serve/asked_requests.cpp
-//  29082    serve/chat_judge.cpp
-//  29395    serve/connection_loop.cpp
-//  29556    serve/gateway_state.cpp
-//  29592    serve/judge.cpp
-//  29825    serve/limits.cpp
-//  29922    serve/operations.cpp
-//  30144    serve/reply_answer.cpp
-//  30285    serve/request_checks.cpp
-//  30359    serve/runner.cpp
-//  30707    serve/served_models.cpp
-//  30785    serve/served_request.cpp
-//  30853    gateway/catalogue.cpp
-//  31266    gateway/catalogue_chunks.cpp
-//  31554    gateway/catalogue_delivery.cpp
-//  31706    gateway/catalogue_entries.cpp
-//  31935    gateway/catalogue_failures.cpp
-//  32216    gateway/catalogue_framing.cpp
-//  32400    gateway/catalogue_tool_calls.cpp
-//  32599    gateway/chat_script.cpp
-//  32748    gateway/gateway.cpp
-//  33038    gateway/mishaps.cpp
-//  33376    gateway/options.cpp
-//  33529    gateway/sweep.cpp
-//  33930    document/scenario_files.cpp
-//  34068    document/script_document.cpp
-//  34458    document/script_faults.cpp
-//  34744    document/script_files.cpp
-//  34887    document/script_gateway.cpp
-//  35190    document/script_matchers.cpp
-//  35482    document/script_objects.cpp
-//  35642    document/script_reader.cpp
-//  36090    document/script_references.cpp
-//  36406    document/script_replies.cpp
-//  36790    document/script_schema.cpp
-//  36917    document/script_sections.cpp
-//  37459    document/script_values.cpp
-//  37847  Adapters
-//  37864    adapters/catch2.hpp
-//  38018    adapters/doctest.hpp
-//  38178    adapters/gtest.hpp
+//   4673    core/pattern.hpp
+//   4764    core/json_pointer.hpp
+//   4812    core/calendar.hpp
+//   4831    core/access.hpp
+//   4903    core/timeline.hpp
+//   5081    core/rows.hpp
+//   5107    core/change_count.hpp
+//   5151    core/process.hpp
+//   5178    core/warning.hpp
+//   5193    core/heap_optional.hpp
+//   5220    core/handoff.hpp
+//   5257    model/profile_traits.hpp
+//   5357    model/checks.hpp
+//   5373    model/reply_data.hpp
+//   5439    model/request_error.hpp
+//   5452    model/fault_rows.hpp
+//   5568    model/failure_rows.hpp
+//   5608    model/dialect_rows.hpp
+//   5645    model/finding_kinds.hpp
+//   5722    model/reply_checks.hpp
+//   5771    request/embedding_request.hpp
+//   5795    request/chat_parser.hpp
+//   5812    request/chat_fields.hpp
+//   5860    request/chat_reader.hpp
+//   5955    keys/secrets.hpp
+//   5998    keys/key_store.hpp
+//   6205    answer/bodies.hpp
+//   6233    answer/events.hpp
+//   6291    answer/tokens.hpp
+//   6361    answer/completion.hpp
+//   6450    answer/completion_json.hpp
+//   6486    answer/completion_events.hpp
+//   6547    answer/words.hpp
+//   6562    answer/default_reply.hpp
+//   6577    answer/schema_checker.hpp
+//   6680    answer/embeddings.hpp
+//   6696    answer/occurrences.hpp
+//   6731    script/matcher_node.hpp
+//   6836    script/script.hpp
+//   7090    script/chaos_plan.hpp
+//   7132    script/chaos_rules.hpp
+//   7206    script/connection_faults.hpp
+//   7260    script/forced_failures.hpp
+//   7299    script/field_matchers.hpp
+//   7373    script/hiding.hpp
+//   7412    script/excerpts.hpp
+//   7436    script/json_comparison.hpp
+//   7462    delivery/answer_log.hpp
+//   7571    delivery/gzip.hpp
+//   7596    delivery/framing.hpp
+//   7645    delivery/outlet.hpp
+//   7692    delivery/pace_schedule.hpp
+//   7734    delivery/progress.hpp
+//   7784    delivery/waits.hpp
+//   7860    delivery/write_queue.hpp
+//   7955    delivery/delivery.hpp
+//   8221    http/exchange_observer.hpp
+//   8255    http/sockets.hpp
+//   8375    http/wakes.hpp
+//   8444    http/connection.hpp
+//   8711    http/request_reader.hpp
+//   8835    http/server.hpp
+//   8895    http/response.hpp
+//   8910    http/turned_away.hpp
+//   8958    http/workers.hpp
+//   9014    http/acceptor.hpp
+//   9057    http/poller.hpp
+//   9110    http/reactor.hpp
+//   9216    evidence/kept_problems.hpp
+//   9279    evidence/record.hpp
+//   9531    evidence/diagnosis.hpp
+//   9593    evidence/gateway_problems.hpp
+//   9691    evidence/review_parts.hpp
+//   9752    serve/asked_requests.hpp
+//   9829    serve/operations.hpp
+//   9896    serve/served_models.hpp
+//   9936    serve/gateway_state.hpp
+//   9994    serve/served_request.hpp
+//  10175    serve/runner.hpp
+//  10225    serve/connection_loop.hpp
+//  10268    serve/tester_code.hpp
+//  10332    gateway/catalogue_entries.hpp
+//  10595    gateway/option_values.hpp
+//  10653    gateway/sweep_run.hpp
+//  10676    document/script_reader.hpp
+//  10885    document/script_sections.hpp
+//  11070    document/script_values.hpp
+//  11236    core/calendar.cpp
+//  11317    core/clock.cpp
+//  11722    core/gate.cpp
+//  11932    core/json_reader.cpp
+//  12273    core/pattern.cpp
+//  12686    core/random.cpp
+//  12741    core/reporter.cpp
+//  12839    core/text.cpp
+//  13183    model/acceptance.cpp
+//  13242    model/checks.cpp
+//  13279    model/connection_fault.cpp
+//  13381    model/failure.cpp
+//  13527    model/fault.cpp
+//  13761    model/finding.cpp
+//  13795    model/http_reply.cpp
+//  13861    model/pace.cpp
+//  14059    model/profile.cpp
+//  14237    model/range.cpp
+//  14267    model/received_request.cpp
+//  14335    model/reply.cpp
+//  14731    model/reply_checks.cpp
+//  14924    model/reply_template.cpp
+//  15084    model/sent_answer.cpp
+//  15112    model/sse_dialect.cpp
+//  15257    request/chat_fields.cpp
+//  15399    request/chat_messages.cpp
+//  15608    request/chat_reader.cpp
+//  16013    request/chat_request.cpp
+//  16097    request/embedding_request.cpp
+//  16185    keys/api_key.cpp
+//  16235    keys/key_store.cpp
+//  16732    keys/keys.cpp
+//  16796    keys/secrets.cpp
+//  17001    answer/bodies.cpp
+//  17074    answer/completion.cpp
+//  17300    answer/completion_events.cpp
+//  17496    answer/completion_json.cpp
+//  17713    answer/default_reply.cpp
+//  17890    answer/embeddings.cpp
+//  18007    answer/schema_checker.cpp
+//  18470    answer/schema_instance.cpp
+//  18843    answer/tokens.cpp
+//  19064    answer/words.cpp
+//  19125    script/chaos.cpp
+//  19265    script/chaos_rules.cpp
+//  19377    script/connection_faults.cpp
+//  19486    script/excerpts.cpp
+//  19548    script/field_matchers.cpp
+//  19926    script/forced_failures.cpp
+//  20015    script/hiding.cpp
+//  20130    script/json_comparison.cpp
+//  20216    script/matcher.cpp
+//  20459    script/matchers.cpp
+//  20810    script/scope.cpp
+//  20868    script/script.cpp
+//  21264    script/text_matchers.cpp
+//  21385    delivery/answer_log.cpp
+//  21555    delivery/delivery.cpp
+//  22019    delivery/faults_and_waits.cpp
+//  22292    delivery/framing.cpp
+//  22409    delivery/gzip.cpp
+//  22476    delivery/pace_schedule.cpp
+//  22545    delivery/progress.cpp
+//  22596    delivery/write_queue.cpp
+//  22737    http/acceptor.cpp
+//  22845    http/compatibility.cpp
+//  22954    http/connection.cpp
+//  23535    http/poller.cpp
+//  23703    http/reactor.cpp
+//  23966    http/request_reader.cpp
+//  24417    http/response.cpp
+//  24498    http/server.cpp
+//  24905    http/sockets.cpp
+//  25407    http/turned_away.cpp
+//  25491    http/workers.cpp
+//  25604    evidence/diagnosis.cpp
+//  25823    evidence/evidence_json.cpp
+//  26190    evidence/exchange.cpp
+//  26476    evidence/gateway_problems.cpp
+//  26923    evidence/journal.cpp
+//  27077    evidence/kept_problems.cpp
+//  27187    evidence/notes.cpp
+//  27288    evidence/record.cpp
+//  27745    evidence/redaction.cpp
+//  27885    evidence/redirects.cpp
+//  27988    evidence/retries.cpp
+//  28360    evidence/review.cpp
+//  28731    evidence/told_in_body.cpp
+//  28828    evidence/verification.cpp
+//  28945    serve/answer_headers.cpp
+//  29022    serve/asked_requests.cpp
+//  29089    serve/chat_judge.cpp
+//  29402    serve/connection_loop.cpp
+//  29563    serve/gateway_state.cpp
+//  29599    serve/judge.cpp
+//  29832    serve/limits.cpp
+//  29929    serve/operations.cpp
+//  30151    serve/reply_answer.cpp
+//  30292    serve/request_checks.cpp
+//  30366    serve/runner.cpp
+//  30714    serve/served_models.cpp
+//  30792    serve/served_request.cpp
+//  30860    gateway/catalogue.cpp
+//  31273    gateway/catalogue_chunks.cpp
+//  31561    gateway/catalogue_delivery.cpp
+//  31713    gateway/catalogue_entries.cpp
+//  31942    gateway/catalogue_failures.cpp
+//  32223    gateway/catalogue_framing.cpp
+//  32407    gateway/catalogue_tool_calls.cpp
+//  32606    gateway/chat_script.cpp
+//  32755    gateway/gateway.cpp
+//  33045    gateway/mishaps.cpp
+//  33383    gateway/options.cpp
+//  33536    gateway/sweep.cpp
+//  33937    document/scenario_files.cpp
+//  34075    document/script_document.cpp
+//  34465    document/script_faults.cpp
+//  34751    document/script_files.cpp
+//  34895    document/script_gateway.cpp
+//  35198    document/script_matchers.cpp
+//  35490    document/script_objects.cpp
+//  35650    document/script_reader.cpp
+//  36098    document/script_references.cpp
+//  36414    document/script_replies.cpp
+//  36798    document/script_schema.cpp
+//  36925    document/script_sections.cpp
+//  37467    document/script_values.cpp
+//  37855  Adapters
+//  37872    adapters/catch2.hpp
+//  38026    adapters/doctest.hpp
+//  38186    adapters/gtest.hpp
