@@ -14930,6 +14930,8 @@ namespace reply_templates {
 
 inline constexpr std::string_view of_body = "request.body.";
 inline constexpr std::string_view of_header = "request.header.";
+/// The largest sum of the values that a reply's placeholders are replaced by, in bytes.
+inline constexpr std::size_t most_filled = std::size_t{32} << 20;
 
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(std::string_view place) {
   throw GatewayError(
@@ -15016,6 +15018,7 @@ class Filler {
         out += text[at];
       }
       const Json value = value_of(place->name);
+      const std::size_t before = out.size();
       if (json && !quoted) {
         out += value.dump();
       } else {
@@ -15023,6 +15026,9 @@ class Filler {
         const std::string escaped = json ? Json(plain).dump() : plain;
         out += json ? escaped.substr(1, escaped.size() - 2) : escaped;
       }
+      filled_ += out.size() - before;
+      if (filled_ > most_filled)
+        throw GatewayError("the placeholders of a template may become 32 MiB in all; quote less of the request");
       at = place->end;
     }
     return out.append(text.substr(at));
@@ -15049,6 +15055,7 @@ class Filler {
 
   const TemplateFacts* facts_;
   Random random_;
+  std::size_t filled_ = 0;
 };
 
 MOCK_GATEWAY_INLINE void fill(ReplyData& data, Filler filler) {
@@ -38462,112 +38469,112 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  14335    model/reply.cpp
 //  14731    model/reply_checks.cpp
 //  14924    model/reply_template.cpp
-//  15084    model/sent_answer.cpp
-//  15112    model/sse_dialect.cpp
-//  15257    request/chat_fields.cpp
-//  15399    request/chat_messages.cpp
-//  15608    request/chat_reader.cpp
-//  16013    request/chat_request.cpp
-//  16097    request/embedding_request.cpp
-//  16185    keys/api_key.cpp
-//  16235    keys/key_store.cpp
-//  16732    keys/keys.cpp
-//  16796    keys/secrets.cpp
-//  17001    answer/bodies.cpp
-//  17074    answer/completion.cpp
-//  17300    answer/completion_events.cpp
-//  17496    answer/completion_json.cpp
-//  17713    answer/default_reply.cpp
-//  17890    answer/embeddings.cpp
-//  18007    answer/schema_checker.cpp
-//  18470    answer/schema_instance.cpp
-//  18843    answer/tokens.cpp
-//  19064    answer/words.cpp
-//  19125    script/chaos.cpp
-//  19265    script/chaos_rules.cpp
-//  19377    script/connection_faults.cpp
-//  19486    script/excerpts.cpp
-//  19548    script/field_matchers.cpp
-//  19926    script/forced_failures.cpp
-//  20015    script/hiding.cpp
-//  20130    script/json_comparison.cpp
-//  20216    script/matcher.cpp
-//  20459    script/matchers.cpp
-//  20810    script/scope.cpp
-//  20868    script/script.cpp
-//  21264    script/text_matchers.cpp
-//  21385    delivery/answer_log.cpp
-//  21555    delivery/delivery.cpp
-//  22019    delivery/faults_and_waits.cpp
-//  22292    delivery/framing.cpp
-//  22409    delivery/gzip.cpp
-//  22476    delivery/pace_schedule.cpp
-//  22545    delivery/progress.cpp
-//  22596    delivery/write_queue.cpp
-//  22737    http/acceptor.cpp
-//  22845    http/compatibility.cpp
-//  22954    http/connection.cpp
-//  23535    http/poller.cpp
-//  23703    http/reactor.cpp
-//  23966    http/request_reader.cpp
-//  24417    http/response.cpp
-//  24498    http/server.cpp
-//  24905    http/sockets.cpp
-//  25407    http/turned_away.cpp
-//  25491    http/workers.cpp
-//  25604    evidence/diagnosis.cpp
-//  25823    evidence/evidence_json.cpp
-//  26190    evidence/exchange.cpp
-//  26476    evidence/gateway_problems.cpp
-//  26923    evidence/journal.cpp
-//  27077    evidence/kept_problems.cpp
-//  27187    evidence/notes.cpp
-//  27288    evidence/record.cpp
-//  27745    evidence/redaction.cpp
-//  27885    evidence/redirects.cpp
-//  27988    evidence/retries.cpp
-//  28360    evidence/review.cpp
-//  28731    evidence/told_in_body.cpp
-//  28828    evidence/verification.cpp
-//  28945    serve/answer_headers.cpp
-//  29022    serve/asked_requests.cpp
-//  29089    serve/chat_judge.cpp
-//  29402    serve/connection_loop.cpp
-//  29563    serve/gateway_state.cpp
-//  29599    serve/judge.cpp
-//  29832    serve/limits.cpp
-//  29929    serve/operations.cpp
-//  30151    serve/reply_answer.cpp
-//  30292    serve/request_checks.cpp
-//  30366    serve/runner.cpp
-//  30714    serve/served_models.cpp
-//  30792    serve/served_request.cpp
-//  30860    gateway/catalogue.cpp
-//  31273    gateway/catalogue_chunks.cpp
-//  31561    gateway/catalogue_delivery.cpp
-//  31713    gateway/catalogue_entries.cpp
-//  31942    gateway/catalogue_failures.cpp
-//  32223    gateway/catalogue_framing.cpp
-//  32407    gateway/catalogue_tool_calls.cpp
-//  32606    gateway/chat_script.cpp
-//  32755    gateway/gateway.cpp
-//  33045    gateway/mishaps.cpp
-//  33383    gateway/options.cpp
-//  33536    gateway/sweep.cpp
-//  33937    document/scenario_files.cpp
-//  34075    document/script_document.cpp
-//  34465    document/script_faults.cpp
-//  34751    document/script_files.cpp
-//  34895    document/script_gateway.cpp
-//  35198    document/script_matchers.cpp
-//  35490    document/script_objects.cpp
-//  35650    document/script_reader.cpp
-//  36098    document/script_references.cpp
-//  36414    document/script_replies.cpp
-//  36798    document/script_schema.cpp
-//  36925    document/script_sections.cpp
-//  37467    document/script_values.cpp
-//  37855  Adapters
-//  37872    adapters/catch2.hpp
-//  38026    adapters/doctest.hpp
-//  38186    adapters/gtest.hpp
+//  15091    model/sent_answer.cpp
+//  15119    model/sse_dialect.cpp
+//  15264    request/chat_fields.cpp
+//  15406    request/chat_messages.cpp
+//  15615    request/chat_reader.cpp
+//  16020    request/chat_request.cpp
+//  16104    request/embedding_request.cpp
+//  16192    keys/api_key.cpp
+//  16242    keys/key_store.cpp
+//  16739    keys/keys.cpp
+//  16803    keys/secrets.cpp
+//  17008    answer/bodies.cpp
+//  17081    answer/completion.cpp
+//  17307    answer/completion_events.cpp
+//  17503    answer/completion_json.cpp
+//  17720    answer/default_reply.cpp
+//  17897    answer/embeddings.cpp
+//  18014    answer/schema_checker.cpp
+//  18477    answer/schema_instance.cpp
+//  18850    answer/tokens.cpp
+//  19071    answer/words.cpp
+//  19132    script/chaos.cpp
+//  19272    script/chaos_rules.cpp
+//  19384    script/connection_faults.cpp
+//  19493    script/excerpts.cpp
+//  19555    script/field_matchers.cpp
+//  19933    script/forced_failures.cpp
+//  20022    script/hiding.cpp
+//  20137    script/json_comparison.cpp
+//  20223    script/matcher.cpp
+//  20466    script/matchers.cpp
+//  20817    script/scope.cpp
+//  20875    script/script.cpp
+//  21271    script/text_matchers.cpp
+//  21392    delivery/answer_log.cpp
+//  21562    delivery/delivery.cpp
+//  22026    delivery/faults_and_waits.cpp
+//  22299    delivery/framing.cpp
+//  22416    delivery/gzip.cpp
+//  22483    delivery/pace_schedule.cpp
+//  22552    delivery/progress.cpp
+//  22603    delivery/write_queue.cpp
+//  22744    http/acceptor.cpp
+//  22852    http/compatibility.cpp
+//  22961    http/connection.cpp
+//  23542    http/poller.cpp
+//  23710    http/reactor.cpp
+//  23973    http/request_reader.cpp
+//  24424    http/response.cpp
+//  24505    http/server.cpp
+//  24912    http/sockets.cpp
+//  25414    http/turned_away.cpp
+//  25498    http/workers.cpp
+//  25611    evidence/diagnosis.cpp
+//  25830    evidence/evidence_json.cpp
+//  26197    evidence/exchange.cpp
+//  26483    evidence/gateway_problems.cpp
+//  26930    evidence/journal.cpp
+//  27084    evidence/kept_problems.cpp
+//  27194    evidence/notes.cpp
+//  27295    evidence/record.cpp
+//  27752    evidence/redaction.cpp
+//  27892    evidence/redirects.cpp
+//  27995    evidence/retries.cpp
+//  28367    evidence/review.cpp
+//  28738    evidence/told_in_body.cpp
+//  28835    evidence/verification.cpp
+//  28952    serve/answer_headers.cpp
+//  29029    serve/asked_requests.cpp
+//  29096    serve/chat_judge.cpp
+//  29409    serve/connection_loop.cpp
+//  29570    serve/gateway_state.cpp
+//  29606    serve/judge.cpp
+//  29839    serve/limits.cpp
+//  29936    serve/operations.cpp
+//  30158    serve/reply_answer.cpp
+//  30299    serve/request_checks.cpp
+//  30373    serve/runner.cpp
+//  30721    serve/served_models.cpp
+//  30799    serve/served_request.cpp
+//  30867    gateway/catalogue.cpp
+//  31280    gateway/catalogue_chunks.cpp
+//  31568    gateway/catalogue_delivery.cpp
+//  31720    gateway/catalogue_entries.cpp
+//  31949    gateway/catalogue_failures.cpp
+//  32230    gateway/catalogue_framing.cpp
+//  32414    gateway/catalogue_tool_calls.cpp
+//  32613    gateway/chat_script.cpp
+//  32762    gateway/gateway.cpp
+//  33052    gateway/mishaps.cpp
+//  33390    gateway/options.cpp
+//  33543    gateway/sweep.cpp
+//  33944    document/scenario_files.cpp
+//  34082    document/script_document.cpp
+//  34472    document/script_faults.cpp
+//  34758    document/script_files.cpp
+//  34902    document/script_gateway.cpp
+//  35205    document/script_matchers.cpp
+//  35497    document/script_objects.cpp
+//  35657    document/script_reader.cpp
+//  36105    document/script_references.cpp
+//  36421    document/script_replies.cpp
+//  36805    document/script_schema.cpp
+//  36932    document/script_sections.cpp
+//  37474    document/script_values.cpp
+//  37862  Adapters
+//  37879    adapters/catch2.hpp
+//  38033    adapters/doctest.hpp
+//  38193    adapters/gtest.hpp
