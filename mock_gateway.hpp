@@ -6882,6 +6882,13 @@ struct StubPlan {
   std::uint64_t newest_exchange = 0;
 };
 
+namespace scripts {
+
+/// The order of evaluation: by descending priority, descending place, and ascending index in the block.
+using Rank = std::tuple<std::int64_t, std::uint64_t, std::size_t>;
+
+}  // namespace scripts
+
 class Script;
 
 class StubState {
@@ -6936,7 +6943,7 @@ class StubState {
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // with equal priority, the larger is tried first
+  scripts::Rank rank_{};
   std::atomic<bool> shares_line_{false};  // whether another stub was mounted on this line
   mutable std::mutex where_mutex_;        // for readers without the script's mutex
   SourceLocation where_;
@@ -6947,15 +6954,6 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
-
-namespace scripts {
-
-struct ComesBefore {
-  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
-};
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
-
-}  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
@@ -7051,8 +7049,13 @@ class Script {
   /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
+  // These require the mutex.
+  /// Adds a stub, and marks the stubs that share its line.
+  void put_in(std::shared_ptr<StubState> stub);
+  /// Returns null if the stub is not mounted.
+  std::shared_ptr<StubState> take_out(StubState& stub);
+  /// Makes the snapshot after a change, so that mounting stubs one by one takes linear time.
+  const std::shared_ptr<const Snapshot>& snapshot() const;
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -7076,8 +7079,10 @@ class Script {
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced as a whole, never changed: a request keeps the version it began with.
-  std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted_;
+  std::map<std::pair<std::string, int>, std::set<StubState*>> lines_;  // the mounted stubs on each line of a file
+  // Replaced as a whole, never changed: a request keeps the version it began with. Null after a change.
+  mutable std::shared_ptr<const Snapshot> snapshot_;
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
@@ -20883,10 +20888,6 @@ MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocatio
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-MOCK_GATEWAY_INLINE bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
-  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
-}
-
 MOCK_GATEWAY_INLINE std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::set<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.insert(stub.get());
@@ -21002,18 +21003,17 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
   std::vector<SourceLocation> places;
-  scripts::Lines lines;
   for (BlockStub& one : block) {
     places.push_back(one.plan.where);
-    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
+  // Freed after unlocking: destructors of the test's objects may lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
@@ -21021,73 +21021,80 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
-    stub->place_ = place;
+    take_out(*stub);
+    stub->rank_ = {-std::int64_t{stub->plan().priority}, ~place, index};
     if (!scripts::same_place(stub->where_, places[index])) {
       const std::lock_guard<std::mutex> reading(stub->where_mutex_);
       stub->where_ = places[index];
     }
   }
-  Stubs others;
-  for (const auto& mounted : mounted_->stubs) {
-    if (entering.count(mounted.get()) > 0) continue;
-    if (leaving.count(mounted.get()) == 0) {
-      others.push_back(mounted);
-      continue;
-    }
+  for (const auto& stub : replaced) {
+    if (entering.count(stub.get()) > 0) continue;
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
     mounted->removed_ = true;
     changes_.note_for(only_key(mounted->scopes()));
+    left.push_back(std::move(mounted));
   }
-  for (const auto& stub : stubs) changes_.note_for(only_key(stub->scopes()));
-  Stubs all = stubs;
-  const auto by_priority = [](const auto& left, const auto& right) {
-    return left->plan().priority > right->plan().priority;
-  };
-  if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Append the other stubs and merge: both ranges are in evaluation order.
-  for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
-  std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
-                     [](const auto& left, const auto& right) {
-                       if (left->plan().priority != right->plan().priority)
-                         return left->plan().priority > right->plan().priority;
-                       return left->place_ > right->place_;
-                     });
-  note_shared_lines(all, lines);
-  auto changed = share<Snapshot>();
-  changed->stubs.reserve(all.size());
-  changed->entries.reserve(all.size());
-  for (auto& stub : all) changed->add(std::move(stub));
-  out = std::exchange(mounted_, std::move(changed));
+  for (const auto& stub : stubs) {
+    changes_.note_for(only_key(stub->scopes()));
+    put_in(stub);
+  }
+  out.swap(snapshot_);
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
+MOCK_GATEWAY_INLINE void Script::put_in(std::shared_ptr<StubState> stub) {
   // Several stubs may have the same line, for example if a helper function of the test mounts them.
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
+  std::set<StubState*>& same = lines_[{stub->where_.file, stub->where_.line}];
+  same.insert(stub.get());
+  stub->shares_line_ = same.size() > 1;
+  if (same.size() == 2)
+    for (StubState* const one : same) one->shares_line_ = true;
+  mounted_.emplace(stub->rank_, std::move(stub));
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::take_out(StubState& stub) {
+  const auto [first, last] = mounted_.equal_range(stub.rank_);
+  const auto found = std::find_if(first, last, [&stub](const auto& one) { return one.second.get() == &stub; });
+  if (found == last) return nullptr;
+  std::shared_ptr<StubState> taken = std::move(found->second);
+  mounted_.erase(found);
+  const auto line = lines_.find({stub.where_.file, stub.where_.line});
+  line->second.erase(&stub);
+  if (line->second.empty()) lines_.erase(line);
+  return taken;
+}
+
+MOCK_GATEWAY_INLINE const std::shared_ptr<const Script::Snapshot>& Script::snapshot() const {
+  if (!snapshot_) {
+    auto made = share<Snapshot>();
+    made->stubs.reserve(mounted_.size());
+    made->entries.reserve(mounted_.size());
+    for (const auto& [rank, stub] : mounted_) made->add(stub);
+    snapshot_ = std::move(made);
+  }
+  return snapshot_;
 }
 
 MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
-  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock
+  // Freed after the lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto changed = share<Snapshot>();
-  for (const auto& stub : mounted_->stubs) {
-    if (leaving.count(stub.get()) == 0) {
-      changed->add(stub);
-      continue;
-    }
-    stub->removed_ = true;
-    changes_.note_for(only_key(stub->scopes()));
+  for (const auto& stub : stubs) {
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
+    if (!out) out.swap(snapshot_);
+    mounted->removed_ = true;
+    changes_.note_for(only_key(mounted->scopes()));
     // A removed stub whose expectation is met gets no more calls, so it is not kept: thousands may come and go.
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+    const std::optional<Range>& expected = mounted->plan().expected_calls;
+    const bool is_unmet = expected && !expected->contains(static_cast<double>(mounted->calls_));
+    (is_unmet ? removed_ : left).push_back(std::move(mounted));
   }
-  if (changed->stubs.size() == mounted_->stubs.size()) return;
-  out = std::exchange(mounted_, std::move(changed));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -21101,7 +21108,7 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     std::shared_ptr<const Snapshot> mounted;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      mounted = mounted_;
+      mounted = snapshot();
     }
     if (mounted->isolated) mounted = covering(*mounted, call.http());
     Choice choice;
@@ -21179,7 +21186,7 @@ MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {mounted_, &mounted_->stubs};
+  return {snapshot(), &snapshot_->stubs};
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
@@ -21187,7 +21194,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    for (const std::shared_ptr<StubState>& stub : mounted_->stubs) all.push_back(stub);
+    for (const auto& [rank, stub] : mounted_) all.push_back(stub);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -21235,13 +21242,16 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
   // Freed after unlocking, because destructors of the test's objects may need the lock.
-  std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
+  std::shared_ptr<const Snapshot> out;
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted;
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
     // A request that is choosing a stub now must not get a removed one.
-    for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+    for (const auto& [rank, stub] : mounted_) stub->removed_ = true;
     mounted_.swap(mounted);
+    lines_.clear();
+    out.swap(snapshot_);
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
@@ -21261,7 +21271,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
     held.replies.swap(plan.replies);
     plans.push_back(std::move(held));
   };
-  std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
+  for (const auto& [rank, stub] : mounted_) let_go(stub);
   std::for_each(removed_.begin(), removed_.end(), let_go);
   std::for_each(others.begin(), others.end(), let_go);
 }
@@ -38399,182 +38409,182 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6696    answer/occurrences.hpp
 //   6731    script/matcher_node.hpp
 //   6836    script/script.hpp
-//   7090    script/chaos_plan.hpp
-//   7132    script/chaos_rules.hpp
-//   7206    script/connection_faults.hpp
-//   7260    script/forced_failures.hpp
-//   7299    script/field_matchers.hpp
-//   7373    script/hiding.hpp
-//   7412    script/excerpts.hpp
-//   7436    script/json_comparison.hpp
-//   7462    delivery/answer_log.hpp
-//   7571    delivery/gzip.hpp
-//   7596    delivery/framing.hpp
-//   7645    delivery/outlet.hpp
-//   7692    delivery/pace_schedule.hpp
-//   7734    delivery/progress.hpp
-//   7784    delivery/waits.hpp
-//   7860    delivery/write_queue.hpp
-//   7955    delivery/delivery.hpp
-//   8221    http/exchange_observer.hpp
-//   8255    http/sockets.hpp
-//   8375    http/wakes.hpp
-//   8444    http/connection.hpp
-//   8711    http/request_reader.hpp
-//   8835    http/server.hpp
-//   8895    http/response.hpp
-//   8910    http/turned_away.hpp
-//   8958    http/workers.hpp
-//   9014    http/acceptor.hpp
-//   9057    http/poller.hpp
-//   9110    http/reactor.hpp
-//   9216    evidence/kept_problems.hpp
-//   9279    evidence/record.hpp
-//   9531    evidence/diagnosis.hpp
-//   9593    evidence/gateway_problems.hpp
-//   9691    evidence/review_parts.hpp
-//   9752    serve/asked_requests.hpp
-//   9829    serve/operations.hpp
-//   9896    serve/served_models.hpp
-//   9936    serve/gateway_state.hpp
-//   9994    serve/served_request.hpp
-//  10175    serve/runner.hpp
-//  10225    serve/connection_loop.hpp
-//  10268    serve/tester_code.hpp
-//  10332    gateway/catalogue_entries.hpp
-//  10595    gateway/option_values.hpp
-//  10653    gateway/sweep_run.hpp
-//  10676    document/script_reader.hpp
-//  10885    document/script_sections.hpp
-//  11070    document/script_values.hpp
-//  11236    core/calendar.cpp
-//  11317    core/clock.cpp
-//  11722    core/gate.cpp
-//  11932    core/json_reader.cpp
-//  12273    core/pattern.cpp
-//  12686    core/random.cpp
-//  12741    core/reporter.cpp
-//  12839    core/text.cpp
-//  13183    model/acceptance.cpp
-//  13242    model/checks.cpp
-//  13279    model/connection_fault.cpp
-//  13381    model/failure.cpp
-//  13527    model/fault.cpp
-//  13761    model/finding.cpp
-//  13795    model/http_reply.cpp
-//  13861    model/pace.cpp
-//  14059    model/profile.cpp
-//  14237    model/range.cpp
-//  14267    model/received_request.cpp
-//  14335    model/reply.cpp
-//  14731    model/reply_checks.cpp
-//  14924    model/reply_template.cpp
-//  15091    model/sent_answer.cpp
-//  15119    model/sse_dialect.cpp
-//  15264    request/chat_fields.cpp
-//  15406    request/chat_messages.cpp
-//  15615    request/chat_reader.cpp
-//  16020    request/chat_request.cpp
-//  16104    request/embedding_request.cpp
-//  16192    keys/api_key.cpp
-//  16242    keys/key_store.cpp
-//  16739    keys/keys.cpp
-//  16803    keys/secrets.cpp
-//  17008    answer/bodies.cpp
-//  17081    answer/completion.cpp
-//  17307    answer/completion_events.cpp
-//  17503    answer/completion_json.cpp
-//  17720    answer/default_reply.cpp
-//  17897    answer/embeddings.cpp
-//  18014    answer/schema_checker.cpp
-//  18477    answer/schema_instance.cpp
-//  18850    answer/tokens.cpp
-//  19071    answer/words.cpp
-//  19132    script/chaos.cpp
-//  19272    script/chaos_rules.cpp
-//  19384    script/connection_faults.cpp
-//  19493    script/excerpts.cpp
-//  19555    script/field_matchers.cpp
-//  19933    script/forced_failures.cpp
-//  20022    script/hiding.cpp
-//  20137    script/json_comparison.cpp
-//  20223    script/matcher.cpp
-//  20466    script/matchers.cpp
-//  20817    script/scope.cpp
-//  20875    script/script.cpp
-//  21271    script/text_matchers.cpp
-//  21392    delivery/answer_log.cpp
-//  21562    delivery/delivery.cpp
-//  22026    delivery/faults_and_waits.cpp
-//  22299    delivery/framing.cpp
-//  22416    delivery/gzip.cpp
-//  22483    delivery/pace_schedule.cpp
-//  22552    delivery/progress.cpp
-//  22603    delivery/write_queue.cpp
-//  22744    http/acceptor.cpp
-//  22852    http/compatibility.cpp
-//  22961    http/connection.cpp
-//  23542    http/poller.cpp
-//  23710    http/reactor.cpp
-//  23973    http/request_reader.cpp
-//  24424    http/response.cpp
-//  24505    http/server.cpp
-//  24912    http/sockets.cpp
-//  25414    http/turned_away.cpp
-//  25498    http/workers.cpp
-//  25611    evidence/diagnosis.cpp
-//  25830    evidence/evidence_json.cpp
-//  26197    evidence/exchange.cpp
-//  26483    evidence/gateway_problems.cpp
-//  26930    evidence/journal.cpp
-//  27084    evidence/kept_problems.cpp
-//  27194    evidence/notes.cpp
-//  27295    evidence/record.cpp
-//  27752    evidence/redaction.cpp
-//  27892    evidence/redirects.cpp
-//  27995    evidence/retries.cpp
-//  28367    evidence/review.cpp
-//  28738    evidence/told_in_body.cpp
-//  28835    evidence/verification.cpp
-//  28952    serve/answer_headers.cpp
-//  29029    serve/asked_requests.cpp
-//  29096    serve/chat_judge.cpp
-//  29409    serve/connection_loop.cpp
-//  29570    serve/gateway_state.cpp
-//  29606    serve/judge.cpp
-//  29839    serve/limits.cpp
-//  29936    serve/operations.cpp
-//  30158    serve/reply_answer.cpp
-//  30299    serve/request_checks.cpp
-//  30373    serve/runner.cpp
-//  30721    serve/served_models.cpp
-//  30799    serve/served_request.cpp
-//  30867    gateway/catalogue.cpp
-//  31280    gateway/catalogue_chunks.cpp
-//  31568    gateway/catalogue_delivery.cpp
-//  31720    gateway/catalogue_entries.cpp
-//  31949    gateway/catalogue_failures.cpp
-//  32230    gateway/catalogue_framing.cpp
-//  32414    gateway/catalogue_tool_calls.cpp
-//  32613    gateway/chat_script.cpp
-//  32762    gateway/gateway.cpp
-//  33052    gateway/mishaps.cpp
-//  33390    gateway/options.cpp
-//  33543    gateway/sweep.cpp
-//  33944    document/scenario_files.cpp
-//  34082    document/script_document.cpp
-//  34472    document/script_faults.cpp
-//  34758    document/script_files.cpp
-//  34902    document/script_gateway.cpp
-//  35205    document/script_matchers.cpp
-//  35497    document/script_objects.cpp
-//  35657    document/script_reader.cpp
-//  36105    document/script_references.cpp
-//  36421    document/script_replies.cpp
-//  36805    document/script_schema.cpp
-//  36932    document/script_sections.cpp
-//  37474    document/script_values.cpp
-//  37862  Adapters
-//  37879    adapters/catch2.hpp
-//  38033    adapters/doctest.hpp
-//  38193    adapters/gtest.hpp
+//   7095    script/chaos_plan.hpp
+//   7137    script/chaos_rules.hpp
+//   7211    script/connection_faults.hpp
+//   7265    script/forced_failures.hpp
+//   7304    script/field_matchers.hpp
+//   7378    script/hiding.hpp
+//   7417    script/excerpts.hpp
+//   7441    script/json_comparison.hpp
+//   7467    delivery/answer_log.hpp
+//   7576    delivery/gzip.hpp
+//   7601    delivery/framing.hpp
+//   7650    delivery/outlet.hpp
+//   7697    delivery/pace_schedule.hpp
+//   7739    delivery/progress.hpp
+//   7789    delivery/waits.hpp
+//   7865    delivery/write_queue.hpp
+//   7960    delivery/delivery.hpp
+//   8226    http/exchange_observer.hpp
+//   8260    http/sockets.hpp
+//   8380    http/wakes.hpp
+//   8449    http/connection.hpp
+//   8716    http/request_reader.hpp
+//   8840    http/server.hpp
+//   8900    http/response.hpp
+//   8915    http/turned_away.hpp
+//   8963    http/workers.hpp
+//   9019    http/acceptor.hpp
+//   9062    http/poller.hpp
+//   9115    http/reactor.hpp
+//   9221    evidence/kept_problems.hpp
+//   9284    evidence/record.hpp
+//   9536    evidence/diagnosis.hpp
+//   9598    evidence/gateway_problems.hpp
+//   9696    evidence/review_parts.hpp
+//   9757    serve/asked_requests.hpp
+//   9834    serve/operations.hpp
+//   9901    serve/served_models.hpp
+//   9941    serve/gateway_state.hpp
+//   9999    serve/served_request.hpp
+//  10180    serve/runner.hpp
+//  10230    serve/connection_loop.hpp
+//  10273    serve/tester_code.hpp
+//  10337    gateway/catalogue_entries.hpp
+//  10600    gateway/option_values.hpp
+//  10658    gateway/sweep_run.hpp
+//  10681    document/script_reader.hpp
+//  10890    document/script_sections.hpp
+//  11075    document/script_values.hpp
+//  11241    core/calendar.cpp
+//  11322    core/clock.cpp
+//  11727    core/gate.cpp
+//  11937    core/json_reader.cpp
+//  12278    core/pattern.cpp
+//  12691    core/random.cpp
+//  12746    core/reporter.cpp
+//  12844    core/text.cpp
+//  13188    model/acceptance.cpp
+//  13247    model/checks.cpp
+//  13284    model/connection_fault.cpp
+//  13386    model/failure.cpp
+//  13532    model/fault.cpp
+//  13766    model/finding.cpp
+//  13800    model/http_reply.cpp
+//  13866    model/pace.cpp
+//  14064    model/profile.cpp
+//  14242    model/range.cpp
+//  14272    model/received_request.cpp
+//  14340    model/reply.cpp
+//  14736    model/reply_checks.cpp
+//  14929    model/reply_template.cpp
+//  15096    model/sent_answer.cpp
+//  15124    model/sse_dialect.cpp
+//  15269    request/chat_fields.cpp
+//  15411    request/chat_messages.cpp
+//  15620    request/chat_reader.cpp
+//  16025    request/chat_request.cpp
+//  16109    request/embedding_request.cpp
+//  16197    keys/api_key.cpp
+//  16247    keys/key_store.cpp
+//  16744    keys/keys.cpp
+//  16808    keys/secrets.cpp
+//  17013    answer/bodies.cpp
+//  17086    answer/completion.cpp
+//  17312    answer/completion_events.cpp
+//  17508    answer/completion_json.cpp
+//  17725    answer/default_reply.cpp
+//  17902    answer/embeddings.cpp
+//  18019    answer/schema_checker.cpp
+//  18482    answer/schema_instance.cpp
+//  18855    answer/tokens.cpp
+//  19076    answer/words.cpp
+//  19137    script/chaos.cpp
+//  19277    script/chaos_rules.cpp
+//  19389    script/connection_faults.cpp
+//  19498    script/excerpts.cpp
+//  19560    script/field_matchers.cpp
+//  19938    script/forced_failures.cpp
+//  20027    script/hiding.cpp
+//  20142    script/json_comparison.cpp
+//  20228    script/matcher.cpp
+//  20471    script/matchers.cpp
+//  20822    script/scope.cpp
+//  20880    script/script.cpp
+//  21281    script/text_matchers.cpp
+//  21402    delivery/answer_log.cpp
+//  21572    delivery/delivery.cpp
+//  22036    delivery/faults_and_waits.cpp
+//  22309    delivery/framing.cpp
+//  22426    delivery/gzip.cpp
+//  22493    delivery/pace_schedule.cpp
+//  22562    delivery/progress.cpp
+//  22613    delivery/write_queue.cpp
+//  22754    http/acceptor.cpp
+//  22862    http/compatibility.cpp
+//  22971    http/connection.cpp
+//  23552    http/poller.cpp
+//  23720    http/reactor.cpp
+//  23983    http/request_reader.cpp
+//  24434    http/response.cpp
+//  24515    http/server.cpp
+//  24922    http/sockets.cpp
+//  25424    http/turned_away.cpp
+//  25508    http/workers.cpp
+//  25621    evidence/diagnosis.cpp
+//  25840    evidence/evidence_json.cpp
+//  26207    evidence/exchange.cpp
+//  26493    evidence/gateway_problems.cpp
+//  26940    evidence/journal.cpp
+//  27094    evidence/kept_problems.cpp
+//  27204    evidence/notes.cpp
+//  27305    evidence/record.cpp
+//  27762    evidence/redaction.cpp
+//  27902    evidence/redirects.cpp
+//  28005    evidence/retries.cpp
+//  28377    evidence/review.cpp
+//  28748    evidence/told_in_body.cpp
+//  28845    evidence/verification.cpp
+//  28962    serve/answer_headers.cpp
+//  29039    serve/asked_requests.cpp
+//  29106    serve/chat_judge.cpp
+//  29419    serve/connection_loop.cpp
+//  29580    serve/gateway_state.cpp
+//  29616    serve/judge.cpp
+//  29849    serve/limits.cpp
+//  29946    serve/operations.cpp
+//  30168    serve/reply_answer.cpp
+//  30309    serve/request_checks.cpp
+//  30383    serve/runner.cpp
+//  30731    serve/served_models.cpp
+//  30809    serve/served_request.cpp
+//  30877    gateway/catalogue.cpp
+//  31290    gateway/catalogue_chunks.cpp
+//  31578    gateway/catalogue_delivery.cpp
+//  31730    gateway/catalogue_entries.cpp
+//  31959    gateway/catalogue_failures.cpp
+//  32240    gateway/catalogue_framing.cpp
+//  32424    gateway/catalogue_tool_calls.cpp
+//  32623    gateway/chat_script.cpp
+//  32772    gateway/gateway.cpp
+//  33062    gateway/mishaps.cpp
+//  33400    gateway/options.cpp
+//  33553    gateway/sweep.cpp
+//  33954    document/scenario_files.cpp
+//  34092    document/script_document.cpp
+//  34482    document/script_faults.cpp
+//  34768    document/script_files.cpp
+//  34912    document/script_gateway.cpp
+//  35215    document/script_matchers.cpp
+//  35507    document/script_objects.cpp
+//  35667    document/script_reader.cpp
+//  36115    document/script_references.cpp
+//  36431    document/script_replies.cpp
+//  36815    document/script_schema.cpp
+//  36942    document/script_sections.cpp
+//  37484    document/script_values.cpp
+//  37872  Adapters
+//  37889    adapters/catch2.hpp
+//  38043    adapters/doctest.hpp
+//  38203    adapters/gtest.hpp
