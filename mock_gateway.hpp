@@ -30315,7 +30315,14 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
+/// Returns the coding of the body, such as gzip, or null.
+MOCK_GATEWAY_INLINE const std::string* coding_of(const ReceivedRequest& request) {
+  const std::string* const coding = value_of(request.headers, "Content-Encoding");
+  return coding && !coding->empty() && !text::equals_ignoring_case(*coding, "identity") ? coding : nullptr;
+}
+
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
+  if (coding_of(request)) return Form::other;
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
   const std::size_t semicolon = sent->find(';');
@@ -30340,6 +30347,10 @@ MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Accep
 }
 
 MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& request) {
+  if (const std::string* const coding = content_type::coding_of(request))
+    return failure(415, "unsupported_content_encoding",
+                   "Content-Encoding: the gateway reads no compressed bodies, got \"" +
+                       text::excerpt(text::as_utf8(*coding), 100) + "\"");
   const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
   return failure(415, "unsupported_content_type",
                  "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
@@ -38556,35 +38567,35 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29946    serve/operations.cpp
 //  30168    serve/reply_answer.cpp
 //  30309    serve/request_checks.cpp
-//  30383    serve/runner.cpp
-//  30731    serve/served_models.cpp
-//  30809    serve/served_request.cpp
-//  30877    gateway/catalogue.cpp
-//  31290    gateway/catalogue_chunks.cpp
-//  31578    gateway/catalogue_delivery.cpp
-//  31730    gateway/catalogue_entries.cpp
-//  31959    gateway/catalogue_failures.cpp
-//  32240    gateway/catalogue_framing.cpp
-//  32424    gateway/catalogue_tool_calls.cpp
-//  32623    gateway/chat_script.cpp
-//  32772    gateway/gateway.cpp
-//  33062    gateway/mishaps.cpp
-//  33400    gateway/options.cpp
-//  33553    gateway/sweep.cpp
-//  33954    document/scenario_files.cpp
-//  34092    document/script_document.cpp
-//  34482    document/script_faults.cpp
-//  34768    document/script_files.cpp
-//  34912    document/script_gateway.cpp
-//  35215    document/script_matchers.cpp
-//  35507    document/script_objects.cpp
-//  35667    document/script_reader.cpp
-//  36115    document/script_references.cpp
-//  36431    document/script_replies.cpp
-//  36815    document/script_schema.cpp
-//  36942    document/script_sections.cpp
-//  37484    document/script_values.cpp
-//  37872  Adapters
-//  37889    adapters/catch2.hpp
-//  38043    adapters/doctest.hpp
-//  38203    adapters/gtest.hpp
+//  30394    serve/runner.cpp
+//  30742    serve/served_models.cpp
+//  30820    serve/served_request.cpp
+//  30888    gateway/catalogue.cpp
+//  31301    gateway/catalogue_chunks.cpp
+//  31589    gateway/catalogue_delivery.cpp
+//  31741    gateway/catalogue_entries.cpp
+//  31970    gateway/catalogue_failures.cpp
+//  32251    gateway/catalogue_framing.cpp
+//  32435    gateway/catalogue_tool_calls.cpp
+//  32634    gateway/chat_script.cpp
+//  32783    gateway/gateway.cpp
+//  33073    gateway/mishaps.cpp
+//  33411    gateway/options.cpp
+//  33564    gateway/sweep.cpp
+//  33965    document/scenario_files.cpp
+//  34103    document/script_document.cpp
+//  34493    document/script_faults.cpp
+//  34779    document/script_files.cpp
+//  34923    document/script_gateway.cpp
+//  35226    document/script_matchers.cpp
+//  35518    document/script_objects.cpp
+//  35678    document/script_reader.cpp
+//  36126    document/script_references.cpp
+//  36442    document/script_replies.cpp
+//  36826    document/script_schema.cpp
+//  36953    document/script_sections.cpp
+//  37495    document/script_values.cpp
+//  37883  Adapters
+//  37900    adapters/catch2.hpp
+//  38054    adapters/doctest.hpp
+//  38214    adapters/gtest.hpp
