@@ -2314,7 +2314,7 @@ class Exchange {
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// The status of the answer, even if it did not arrive; 0 if the exchange ended before a byte was sent.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
@@ -26087,7 +26087,8 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
-  evidence::put(object, "status", exchange.status());
+  const int status = exchange.status();
+  evidence::put(object, "status", status == 0 ? Json() : Json(status));
   evidence::put(object, "outcome", to_string(now.outcome));
   evidence::put(object, "sent", evidence::sent_of(exchange));
   evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
@@ -26336,7 +26337,10 @@ MOCK_GATEWAY_INLINE const std::string& Exchange::body() const& { return record_-
 MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return record_->request; }
 MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
-MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
+MOCK_GATEWAY_INLINE int Exchange::status() const {
+  const bool is_pending = outcome(Duration::zero()) == Outcome::Kind::pending;
+  return is_pending || bytes_sent() > 0 ? record_->status : 0;
+}
 MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
 MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
@@ -26470,8 +26474,9 @@ MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   const detail::ExchangeRecord& record = *record_;
   std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
-                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
-                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " +
+                     (status() == 0 ? "(no status)" : std::to_string(record.status)) + " " +
+                     detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
                      detail::journal::text_of(outcome(Duration::zero()));
   if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
   for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
@@ -38545,57 +38550,57 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  25508    http/workers.cpp
 //  25621    evidence/diagnosis.cpp
 //  25840    evidence/evidence_json.cpp
-//  26207    evidence/exchange.cpp
-//  26493    evidence/gateway_problems.cpp
-//  26940    evidence/journal.cpp
-//  27094    evidence/kept_problems.cpp
-//  27204    evidence/notes.cpp
-//  27305    evidence/record.cpp
-//  27762    evidence/redaction.cpp
-//  27902    evidence/redirects.cpp
-//  28005    evidence/retries.cpp
-//  28377    evidence/review.cpp
-//  28748    evidence/told_in_body.cpp
-//  28845    evidence/verification.cpp
-//  28962    serve/answer_headers.cpp
-//  29039    serve/asked_requests.cpp
-//  29106    serve/chat_judge.cpp
-//  29419    serve/connection_loop.cpp
-//  29580    serve/gateway_state.cpp
-//  29616    serve/judge.cpp
-//  29849    serve/limits.cpp
-//  29946    serve/operations.cpp
-//  30168    serve/reply_answer.cpp
-//  30309    serve/request_checks.cpp
-//  30394    serve/runner.cpp
-//  30742    serve/served_models.cpp
-//  30820    serve/served_request.cpp
-//  30888    gateway/catalogue.cpp
-//  31301    gateway/catalogue_chunks.cpp
-//  31589    gateway/catalogue_delivery.cpp
-//  31741    gateway/catalogue_entries.cpp
-//  31970    gateway/catalogue_failures.cpp
-//  32251    gateway/catalogue_framing.cpp
-//  32435    gateway/catalogue_tool_calls.cpp
-//  32634    gateway/chat_script.cpp
-//  32783    gateway/gateway.cpp
-//  33073    gateway/mishaps.cpp
-//  33411    gateway/options.cpp
-//  33564    gateway/sweep.cpp
-//  33965    document/scenario_files.cpp
-//  34103    document/script_document.cpp
-//  34493    document/script_faults.cpp
-//  34779    document/script_files.cpp
-//  34923    document/script_gateway.cpp
-//  35226    document/script_matchers.cpp
-//  35518    document/script_objects.cpp
-//  35678    document/script_reader.cpp
-//  36126    document/script_references.cpp
-//  36442    document/script_replies.cpp
-//  36826    document/script_schema.cpp
-//  36953    document/script_sections.cpp
-//  37495    document/script_values.cpp
-//  37883  Adapters
-//  37900    adapters/catch2.hpp
-//  38054    adapters/doctest.hpp
-//  38214    adapters/gtest.hpp
+//  26208    evidence/exchange.cpp
+//  26498    evidence/gateway_problems.cpp
+//  26945    evidence/journal.cpp
+//  27099    evidence/kept_problems.cpp
+//  27209    evidence/notes.cpp
+//  27310    evidence/record.cpp
+//  27767    evidence/redaction.cpp
+//  27907    evidence/redirects.cpp
+//  28010    evidence/retries.cpp
+//  28382    evidence/review.cpp
+//  28753    evidence/told_in_body.cpp
+//  28850    evidence/verification.cpp
+//  28967    serve/answer_headers.cpp
+//  29044    serve/asked_requests.cpp
+//  29111    serve/chat_judge.cpp
+//  29424    serve/connection_loop.cpp
+//  29585    serve/gateway_state.cpp
+//  29621    serve/judge.cpp
+//  29854    serve/limits.cpp
+//  29951    serve/operations.cpp
+//  30173    serve/reply_answer.cpp
+//  30314    serve/request_checks.cpp
+//  30399    serve/runner.cpp
+//  30747    serve/served_models.cpp
+//  30825    serve/served_request.cpp
+//  30893    gateway/catalogue.cpp
+//  31306    gateway/catalogue_chunks.cpp
+//  31594    gateway/catalogue_delivery.cpp
+//  31746    gateway/catalogue_entries.cpp
+//  31975    gateway/catalogue_failures.cpp
+//  32256    gateway/catalogue_framing.cpp
+//  32440    gateway/catalogue_tool_calls.cpp
+//  32639    gateway/chat_script.cpp
+//  32788    gateway/gateway.cpp
+//  33078    gateway/mishaps.cpp
+//  33416    gateway/options.cpp
+//  33569    gateway/sweep.cpp
+//  33970    document/scenario_files.cpp
+//  34108    document/script_document.cpp
+//  34498    document/script_faults.cpp
+//  34784    document/script_files.cpp
+//  34928    document/script_gateway.cpp
+//  35231    document/script_matchers.cpp
+//  35523    document/script_objects.cpp
+//  35683    document/script_reader.cpp
+//  36131    document/script_references.cpp
+//  36447    document/script_replies.cpp
+//  36831    document/script_schema.cpp
+//  36958    document/script_sections.cpp
+//  37500    document/script_values.cpp
+//  37888  Adapters
+//  37905    adapters/catch2.hpp
+//  38059    adapters/doctest.hpp
+//  38219    adapters/gtest.hpp

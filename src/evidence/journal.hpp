@@ -170,7 +170,7 @@ class Exchange {
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, even if a fault kept it from arriving.
+  /// The status of the answer, even if it did not arrive; 0 if the exchange ended before a byte was sent.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
