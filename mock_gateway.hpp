@@ -30000,6 +30000,8 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
     refuse("a method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
+  if (path.find('*') != std::string::npos)
+    refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
   if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
@@ -38570,37 +38572,37 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29621    serve/judge.cpp
 //  29854    serve/limits.cpp
 //  29951    serve/operations.cpp
-//  30173    serve/reply_answer.cpp
-//  30314    serve/request_checks.cpp
-//  30399    serve/runner.cpp
-//  30747    serve/served_models.cpp
-//  30825    serve/served_request.cpp
-//  30893    gateway/catalogue.cpp
-//  31306    gateway/catalogue_chunks.cpp
-//  31594    gateway/catalogue_delivery.cpp
-//  31746    gateway/catalogue_entries.cpp
-//  31975    gateway/catalogue_failures.cpp
-//  32256    gateway/catalogue_framing.cpp
-//  32440    gateway/catalogue_tool_calls.cpp
-//  32639    gateway/chat_script.cpp
-//  32788    gateway/gateway.cpp
-//  33078    gateway/mishaps.cpp
-//  33416    gateway/options.cpp
-//  33569    gateway/sweep.cpp
-//  33970    document/scenario_files.cpp
-//  34108    document/script_document.cpp
-//  34498    document/script_faults.cpp
-//  34784    document/script_files.cpp
-//  34928    document/script_gateway.cpp
-//  35231    document/script_matchers.cpp
-//  35523    document/script_objects.cpp
-//  35683    document/script_reader.cpp
-//  36131    document/script_references.cpp
-//  36447    document/script_replies.cpp
-//  36831    document/script_schema.cpp
-//  36958    document/script_sections.cpp
-//  37500    document/script_values.cpp
-//  37888  Adapters
-//  37905    adapters/catch2.hpp
-//  38059    adapters/doctest.hpp
-//  38219    adapters/gtest.hpp
+//  30175    serve/reply_answer.cpp
+//  30316    serve/request_checks.cpp
+//  30401    serve/runner.cpp
+//  30749    serve/served_models.cpp
+//  30827    serve/served_request.cpp
+//  30895    gateway/catalogue.cpp
+//  31308    gateway/catalogue_chunks.cpp
+//  31596    gateway/catalogue_delivery.cpp
+//  31748    gateway/catalogue_entries.cpp
+//  31977    gateway/catalogue_failures.cpp
+//  32258    gateway/catalogue_framing.cpp
+//  32442    gateway/catalogue_tool_calls.cpp
+//  32641    gateway/chat_script.cpp
+//  32790    gateway/gateway.cpp
+//  33080    gateway/mishaps.cpp
+//  33418    gateway/options.cpp
+//  33571    gateway/sweep.cpp
+//  33972    document/scenario_files.cpp
+//  34110    document/script_document.cpp
+//  34500    document/script_faults.cpp
+//  34786    document/script_files.cpp
+//  34930    document/script_gateway.cpp
+//  35233    document/script_matchers.cpp
+//  35525    document/script_objects.cpp
+//  35685    document/script_reader.cpp
+//  36133    document/script_references.cpp
+//  36449    document/script_replies.cpp
+//  36833    document/script_schema.cpp
+//  36960    document/script_sections.cpp
+//  37502    document/script_values.cpp
+//  37890  Adapters
+//  37907    adapters/catch2.hpp
+//  38061    adapters/doctest.hpp
+//  38221    adapters/gtest.hpp
