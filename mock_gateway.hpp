@@ -10710,7 +10710,8 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
+  /// A refusal refers to a field that only some profiles have.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, refusal };
   Kind kind;
   std::string name;
   std::string pointer;
@@ -36404,6 +36405,14 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    if (open.kind == ScriptReference::Kind::refusal) {
+      if (!traits_of(gateway.settings.profile).refusal_key)
+        problems.push_back(problem_of(open, Severity::warning,
+                                      "the profile " + in_quotes(to_string(gateway.settings.profile)) +
+                                          " has no field for a refusal, so it is sent as content; the profile "
+                                          "\"openai\" has one"));
+      continue;
+    }
     if (is_of_operation(open.kind)) {
       const std::string message = unknown_operation(open, plan, gateway.operations);
       if (!message.empty()) problems.push_back(problem_of(open, Severity::warning, message));
@@ -36666,7 +36675,10 @@ MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& nod
   if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
-  if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+  if (node.find("refusal")) {
+    reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+    reader.refer(ScriptReference::Kind::refusal, "", node.at("refusal").pointer);
+  }
   if (node.find("thinking")) reply = reply.thinking(script_values::text_of(node.at("thinking")));
   if (node.find("tool_call")) reader.guarded(node.at("tool_call"), &set_tool_call, &reply);
   if (node.find("tool_calls")) reader.guarded(node.at("tool_calls"), &set_tool_calls, &reply);
@@ -38473,136 +38485,136 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10600    gateway/option_values.hpp
 //  10658    gateway/sweep_run.hpp
 //  10681    document/script_reader.hpp
-//  10890    document/script_sections.hpp
-//  11075    document/script_values.hpp
-//  11241    core/calendar.cpp
-//  11322    core/clock.cpp
-//  11727    core/gate.cpp
-//  11937    core/json_reader.cpp
-//  12278    core/pattern.cpp
-//  12691    core/random.cpp
-//  12746    core/reporter.cpp
-//  12844    core/text.cpp
-//  13188    model/acceptance.cpp
-//  13247    model/checks.cpp
-//  13284    model/connection_fault.cpp
-//  13386    model/failure.cpp
-//  13532    model/fault.cpp
-//  13766    model/finding.cpp
-//  13800    model/http_reply.cpp
-//  13866    model/pace.cpp
-//  14064    model/profile.cpp
-//  14242    model/range.cpp
-//  14272    model/received_request.cpp
-//  14340    model/reply.cpp
-//  14736    model/reply_checks.cpp
-//  14929    model/reply_template.cpp
-//  15096    model/sent_answer.cpp
-//  15124    model/sse_dialect.cpp
-//  15269    request/chat_fields.cpp
-//  15411    request/chat_messages.cpp
-//  15620    request/chat_reader.cpp
-//  16025    request/chat_request.cpp
-//  16109    request/embedding_request.cpp
-//  16197    keys/api_key.cpp
-//  16247    keys/key_store.cpp
-//  16744    keys/keys.cpp
-//  16808    keys/secrets.cpp
-//  17013    answer/bodies.cpp
-//  17086    answer/completion.cpp
-//  17312    answer/completion_events.cpp
-//  17508    answer/completion_json.cpp
-//  17725    answer/default_reply.cpp
-//  17902    answer/embeddings.cpp
-//  18019    answer/schema_checker.cpp
-//  18482    answer/schema_instance.cpp
-//  18855    answer/tokens.cpp
-//  19076    answer/words.cpp
-//  19137    script/chaos.cpp
-//  19277    script/chaos_rules.cpp
-//  19389    script/connection_faults.cpp
-//  19498    script/excerpts.cpp
-//  19560    script/field_matchers.cpp
-//  19938    script/forced_failures.cpp
-//  20027    script/hiding.cpp
-//  20142    script/json_comparison.cpp
-//  20228    script/matcher.cpp
-//  20471    script/matchers.cpp
-//  20822    script/scope.cpp
-//  20880    script/script.cpp
-//  21281    script/text_matchers.cpp
-//  21402    delivery/answer_log.cpp
-//  21572    delivery/delivery.cpp
-//  22036    delivery/faults_and_waits.cpp
-//  22309    delivery/framing.cpp
-//  22426    delivery/gzip.cpp
-//  22493    delivery/pace_schedule.cpp
-//  22562    delivery/progress.cpp
-//  22613    delivery/write_queue.cpp
-//  22754    http/acceptor.cpp
-//  22862    http/compatibility.cpp
-//  22971    http/connection.cpp
-//  23552    http/poller.cpp
-//  23720    http/reactor.cpp
-//  23983    http/request_reader.cpp
-//  24434    http/response.cpp
-//  24515    http/server.cpp
-//  24922    http/sockets.cpp
-//  25424    http/turned_away.cpp
-//  25508    http/workers.cpp
-//  25621    evidence/diagnosis.cpp
-//  25840    evidence/evidence_json.cpp
-//  26208    evidence/exchange.cpp
-//  26498    evidence/gateway_problems.cpp
-//  26945    evidence/journal.cpp
-//  27099    evidence/kept_problems.cpp
-//  27209    evidence/notes.cpp
-//  27310    evidence/record.cpp
-//  27767    evidence/redaction.cpp
-//  27907    evidence/redirects.cpp
-//  28010    evidence/retries.cpp
-//  28382    evidence/review.cpp
-//  28753    evidence/told_in_body.cpp
-//  28850    evidence/verification.cpp
-//  28967    serve/answer_headers.cpp
-//  29044    serve/asked_requests.cpp
-//  29111    serve/chat_judge.cpp
-//  29424    serve/connection_loop.cpp
-//  29585    serve/gateway_state.cpp
-//  29621    serve/judge.cpp
-//  29854    serve/limits.cpp
-//  29951    serve/operations.cpp
-//  30175    serve/reply_answer.cpp
-//  30316    serve/request_checks.cpp
-//  30401    serve/runner.cpp
-//  30749    serve/served_models.cpp
-//  30827    serve/served_request.cpp
-//  30895    gateway/catalogue.cpp
-//  31308    gateway/catalogue_chunks.cpp
-//  31596    gateway/catalogue_delivery.cpp
-//  31748    gateway/catalogue_entries.cpp
-//  31977    gateway/catalogue_failures.cpp
-//  32258    gateway/catalogue_framing.cpp
-//  32442    gateway/catalogue_tool_calls.cpp
-//  32641    gateway/chat_script.cpp
-//  32790    gateway/gateway.cpp
-//  33080    gateway/mishaps.cpp
-//  33418    gateway/options.cpp
-//  33571    gateway/sweep.cpp
-//  33972    document/scenario_files.cpp
-//  34110    document/script_document.cpp
-//  34500    document/script_faults.cpp
-//  34786    document/script_files.cpp
-//  34930    document/script_gateway.cpp
-//  35233    document/script_matchers.cpp
-//  35525    document/script_objects.cpp
-//  35685    document/script_reader.cpp
-//  36133    document/script_references.cpp
-//  36449    document/script_replies.cpp
-//  36833    document/script_schema.cpp
-//  36960    document/script_sections.cpp
-//  37502    document/script_values.cpp
-//  37890  Adapters
-//  37907    adapters/catch2.hpp
-//  38061    adapters/doctest.hpp
-//  38221    adapters/gtest.hpp
+//  10891    document/script_sections.hpp
+//  11076    document/script_values.hpp
+//  11242    core/calendar.cpp
+//  11323    core/clock.cpp
+//  11728    core/gate.cpp
+//  11938    core/json_reader.cpp
+//  12279    core/pattern.cpp
+//  12692    core/random.cpp
+//  12747    core/reporter.cpp
+//  12845    core/text.cpp
+//  13189    model/acceptance.cpp
+//  13248    model/checks.cpp
+//  13285    model/connection_fault.cpp
+//  13387    model/failure.cpp
+//  13533    model/fault.cpp
+//  13767    model/finding.cpp
+//  13801    model/http_reply.cpp
+//  13867    model/pace.cpp
+//  14065    model/profile.cpp
+//  14243    model/range.cpp
+//  14273    model/received_request.cpp
+//  14341    model/reply.cpp
+//  14737    model/reply_checks.cpp
+//  14930    model/reply_template.cpp
+//  15097    model/sent_answer.cpp
+//  15125    model/sse_dialect.cpp
+//  15270    request/chat_fields.cpp
+//  15412    request/chat_messages.cpp
+//  15621    request/chat_reader.cpp
+//  16026    request/chat_request.cpp
+//  16110    request/embedding_request.cpp
+//  16198    keys/api_key.cpp
+//  16248    keys/key_store.cpp
+//  16745    keys/keys.cpp
+//  16809    keys/secrets.cpp
+//  17014    answer/bodies.cpp
+//  17087    answer/completion.cpp
+//  17313    answer/completion_events.cpp
+//  17509    answer/completion_json.cpp
+//  17726    answer/default_reply.cpp
+//  17903    answer/embeddings.cpp
+//  18020    answer/schema_checker.cpp
+//  18483    answer/schema_instance.cpp
+//  18856    answer/tokens.cpp
+//  19077    answer/words.cpp
+//  19138    script/chaos.cpp
+//  19278    script/chaos_rules.cpp
+//  19390    script/connection_faults.cpp
+//  19499    script/excerpts.cpp
+//  19561    script/field_matchers.cpp
+//  19939    script/forced_failures.cpp
+//  20028    script/hiding.cpp
+//  20143    script/json_comparison.cpp
+//  20229    script/matcher.cpp
+//  20472    script/matchers.cpp
+//  20823    script/scope.cpp
+//  20881    script/script.cpp
+//  21282    script/text_matchers.cpp
+//  21403    delivery/answer_log.cpp
+//  21573    delivery/delivery.cpp
+//  22037    delivery/faults_and_waits.cpp
+//  22310    delivery/framing.cpp
+//  22427    delivery/gzip.cpp
+//  22494    delivery/pace_schedule.cpp
+//  22563    delivery/progress.cpp
+//  22614    delivery/write_queue.cpp
+//  22755    http/acceptor.cpp
+//  22863    http/compatibility.cpp
+//  22972    http/connection.cpp
+//  23553    http/poller.cpp
+//  23721    http/reactor.cpp
+//  23984    http/request_reader.cpp
+//  24435    http/response.cpp
+//  24516    http/server.cpp
+//  24923    http/sockets.cpp
+//  25425    http/turned_away.cpp
+//  25509    http/workers.cpp
+//  25622    evidence/diagnosis.cpp
+//  25841    evidence/evidence_json.cpp
+//  26209    evidence/exchange.cpp
+//  26499    evidence/gateway_problems.cpp
+//  26946    evidence/journal.cpp
+//  27100    evidence/kept_problems.cpp
+//  27210    evidence/notes.cpp
+//  27311    evidence/record.cpp
+//  27768    evidence/redaction.cpp
+//  27908    evidence/redirects.cpp
+//  28011    evidence/retries.cpp
+//  28383    evidence/review.cpp
+//  28754    evidence/told_in_body.cpp
+//  28851    evidence/verification.cpp
+//  28968    serve/answer_headers.cpp
+//  29045    serve/asked_requests.cpp
+//  29112    serve/chat_judge.cpp
+//  29425    serve/connection_loop.cpp
+//  29586    serve/gateway_state.cpp
+//  29622    serve/judge.cpp
+//  29855    serve/limits.cpp
+//  29952    serve/operations.cpp
+//  30176    serve/reply_answer.cpp
+//  30317    serve/request_checks.cpp
+//  30402    serve/runner.cpp
+//  30750    serve/served_models.cpp
+//  30828    serve/served_request.cpp
+//  30896    gateway/catalogue.cpp
+//  31309    gateway/catalogue_chunks.cpp
+//  31597    gateway/catalogue_delivery.cpp
+//  31749    gateway/catalogue_entries.cpp
+//  31978    gateway/catalogue_failures.cpp
+//  32259    gateway/catalogue_framing.cpp
+//  32443    gateway/catalogue_tool_calls.cpp
+//  32642    gateway/chat_script.cpp
+//  32791    gateway/gateway.cpp
+//  33081    gateway/mishaps.cpp
+//  33419    gateway/options.cpp
+//  33572    gateway/sweep.cpp
+//  33973    document/scenario_files.cpp
+//  34111    document/script_document.cpp
+//  34501    document/script_faults.cpp
+//  34787    document/script_files.cpp
+//  34931    document/script_gateway.cpp
+//  35234    document/script_matchers.cpp
+//  35526    document/script_objects.cpp
+//  35686    document/script_reader.cpp
+//  36134    document/script_references.cpp
+//  36458    document/script_replies.cpp
+//  36845    document/script_schema.cpp
+//  36972    document/script_sections.cpp
+//  37514    document/script_values.cpp
+//  37902  Adapters
+//  37919    adapters/catch2.hpp
+//  38073    adapters/doctest.hpp
+//  38233    adapters/gtest.hpp

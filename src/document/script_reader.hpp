@@ -46,7 +46,8 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
+  /// A refusal refers to a field that only some profiles have.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, refusal };
   Kind kind;
   std::string name;
   std::string pointer;
