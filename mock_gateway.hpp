@@ -20252,6 +20252,37 @@ MOCK_GATEWAY_INLINE std::string explain_first_mismatch(const TextMatcherNode& no
   return first.built_in() && first.matches(text) ? node.parts[1].explain(text) : first.explain(text);
 }
 
+/// Returns the size of the longest beginning of `part` that occurs in `text`, and the end of its occurrence. Takes
+/// linear time (Knuth, Morris and Pratt).
+MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> longest_beginning(std::string_view part, std::string_view text) {
+  std::vector<std::size_t> shorter(part.size() + 1);  // for each beginning, the longest one that it also ends with
+  std::pair<std::size_t, std::size_t> longest;
+  const auto next_size = [&](std::size_t size, char character) {
+    while (size > 0 && part[size] != character) size = shorter[size];
+    return part[size] == character ? size + 1 : 0;
+  };
+  for (std::size_t at = 1; at < part.size(); ++at) shorter[at + 1] = next_size(shorter[at], part[at]);
+  std::size_t size = 0;
+  for (std::size_t at = 0; at < text.size() && size < part.size(); ++at) {
+    size = next_size(size, text[at]);
+    if (size > longest.first) longest = {size, at + 1};
+  }
+  return longest;
+}
+
+MOCK_GATEWAY_INLINE std::string explain_part(const TextMatcherNode& node, std::string_view text) {
+  const std::string& part = node.operand;
+  const bool is_short = part.size() <= excerpts::shown_bytes && text.size() <= excerpts::shown_bytes;
+  if (part.empty() || is_short) return excerpts::quoted(text);
+  const auto [size, end] = longest_beginning(part, text);
+  // Less is found in any text.
+  constexpr std::size_t least = 16;
+  if (size < std::min(least, part.size() / 2 + 1) || size == part.size()) return excerpts::quoted(text);
+  return excerpts::difference(part, text.substr(end - size, part.size()), end - size) + "; the first " +
+         excerpts::grouped(size) + " of its " + excerpts::grouped(part.size()) + " bytes were found, up to byte " +
+         excerpts::grouped(end);
+}
+
 MOCK_GATEWAY_INLINE bool matches_either(const TextMatcherNode& node, std::string_view text) {
   return node.parts[0].matches(text) || node.parts[1].matches(text);
 }
@@ -20267,7 +20298,8 @@ MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part)
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
   std::string description = "contains " + detail::excerpts::quoted(part);
-  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description)};
+  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description),
+                               detail::text_matching::explain_part};
   node.operand = std::move(part);
   *this = TextMatcher(std::move(node));
 }
@@ -38539,82 +38571,82 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  20028    script/hiding.cpp
 //  20143    script/json_comparison.cpp
 //  20229    script/matcher.cpp
-//  20472    script/matchers.cpp
-//  20823    script/scope.cpp
-//  20881    script/script.cpp
-//  21282    script/text_matchers.cpp
-//  21403    delivery/answer_log.cpp
-//  21573    delivery/delivery.cpp
-//  22037    delivery/faults_and_waits.cpp
-//  22310    delivery/framing.cpp
-//  22427    delivery/gzip.cpp
-//  22494    delivery/pace_schedule.cpp
-//  22563    delivery/progress.cpp
-//  22614    delivery/write_queue.cpp
-//  22755    http/acceptor.cpp
-//  22863    http/compatibility.cpp
-//  22972    http/connection.cpp
-//  23553    http/poller.cpp
-//  23721    http/reactor.cpp
-//  23984    http/request_reader.cpp
-//  24435    http/response.cpp
-//  24516    http/server.cpp
-//  24923    http/sockets.cpp
-//  25425    http/turned_away.cpp
-//  25509    http/workers.cpp
-//  25622    evidence/diagnosis.cpp
-//  25841    evidence/evidence_json.cpp
-//  26209    evidence/exchange.cpp
-//  26499    evidence/gateway_problems.cpp
-//  26946    evidence/journal.cpp
-//  27100    evidence/kept_problems.cpp
-//  27210    evidence/notes.cpp
-//  27311    evidence/record.cpp
-//  27768    evidence/redaction.cpp
-//  27908    evidence/redirects.cpp
-//  28011    evidence/retries.cpp
-//  28383    evidence/review.cpp
-//  28754    evidence/told_in_body.cpp
-//  28851    evidence/verification.cpp
-//  28968    serve/answer_headers.cpp
-//  29045    serve/asked_requests.cpp
-//  29112    serve/chat_judge.cpp
-//  29425    serve/connection_loop.cpp
-//  29586    serve/gateway_state.cpp
-//  29622    serve/judge.cpp
-//  29855    serve/limits.cpp
-//  29952    serve/operations.cpp
-//  30176    serve/reply_answer.cpp
-//  30317    serve/request_checks.cpp
-//  30402    serve/runner.cpp
-//  30750    serve/served_models.cpp
-//  30828    serve/served_request.cpp
-//  30896    gateway/catalogue.cpp
-//  31309    gateway/catalogue_chunks.cpp
-//  31597    gateway/catalogue_delivery.cpp
-//  31749    gateway/catalogue_entries.cpp
-//  31978    gateway/catalogue_failures.cpp
-//  32259    gateway/catalogue_framing.cpp
-//  32443    gateway/catalogue_tool_calls.cpp
-//  32642    gateway/chat_script.cpp
-//  32791    gateway/gateway.cpp
-//  33081    gateway/mishaps.cpp
-//  33419    gateway/options.cpp
-//  33572    gateway/sweep.cpp
-//  33973    document/scenario_files.cpp
-//  34111    document/script_document.cpp
-//  34501    document/script_faults.cpp
-//  34787    document/script_files.cpp
-//  34931    document/script_gateway.cpp
-//  35234    document/script_matchers.cpp
-//  35526    document/script_objects.cpp
-//  35686    document/script_reader.cpp
-//  36134    document/script_references.cpp
-//  36458    document/script_replies.cpp
-//  36845    document/script_schema.cpp
-//  36972    document/script_sections.cpp
-//  37514    document/script_values.cpp
-//  37902  Adapters
-//  37919    adapters/catch2.hpp
-//  38073    adapters/doctest.hpp
-//  38233    adapters/gtest.hpp
+//  20504    script/matchers.cpp
+//  20855    script/scope.cpp
+//  20913    script/script.cpp
+//  21314    script/text_matchers.cpp
+//  21435    delivery/answer_log.cpp
+//  21605    delivery/delivery.cpp
+//  22069    delivery/faults_and_waits.cpp
+//  22342    delivery/framing.cpp
+//  22459    delivery/gzip.cpp
+//  22526    delivery/pace_schedule.cpp
+//  22595    delivery/progress.cpp
+//  22646    delivery/write_queue.cpp
+//  22787    http/acceptor.cpp
+//  22895    http/compatibility.cpp
+//  23004    http/connection.cpp
+//  23585    http/poller.cpp
+//  23753    http/reactor.cpp
+//  24016    http/request_reader.cpp
+//  24467    http/response.cpp
+//  24548    http/server.cpp
+//  24955    http/sockets.cpp
+//  25457    http/turned_away.cpp
+//  25541    http/workers.cpp
+//  25654    evidence/diagnosis.cpp
+//  25873    evidence/evidence_json.cpp
+//  26241    evidence/exchange.cpp
+//  26531    evidence/gateway_problems.cpp
+//  26978    evidence/journal.cpp
+//  27132    evidence/kept_problems.cpp
+//  27242    evidence/notes.cpp
+//  27343    evidence/record.cpp
+//  27800    evidence/redaction.cpp
+//  27940    evidence/redirects.cpp
+//  28043    evidence/retries.cpp
+//  28415    evidence/review.cpp
+//  28786    evidence/told_in_body.cpp
+//  28883    evidence/verification.cpp
+//  29000    serve/answer_headers.cpp
+//  29077    serve/asked_requests.cpp
+//  29144    serve/chat_judge.cpp
+//  29457    serve/connection_loop.cpp
+//  29618    serve/gateway_state.cpp
+//  29654    serve/judge.cpp
+//  29887    serve/limits.cpp
+//  29984    serve/operations.cpp
+//  30208    serve/reply_answer.cpp
+//  30349    serve/request_checks.cpp
+//  30434    serve/runner.cpp
+//  30782    serve/served_models.cpp
+//  30860    serve/served_request.cpp
+//  30928    gateway/catalogue.cpp
+//  31341    gateway/catalogue_chunks.cpp
+//  31629    gateway/catalogue_delivery.cpp
+//  31781    gateway/catalogue_entries.cpp
+//  32010    gateway/catalogue_failures.cpp
+//  32291    gateway/catalogue_framing.cpp
+//  32475    gateway/catalogue_tool_calls.cpp
+//  32674    gateway/chat_script.cpp
+//  32823    gateway/gateway.cpp
+//  33113    gateway/mishaps.cpp
+//  33451    gateway/options.cpp
+//  33604    gateway/sweep.cpp
+//  34005    document/scenario_files.cpp
+//  34143    document/script_document.cpp
+//  34533    document/script_faults.cpp
+//  34819    document/script_files.cpp
+//  34963    document/script_gateway.cpp
+//  35266    document/script_matchers.cpp
+//  35558    document/script_objects.cpp
+//  35718    document/script_reader.cpp
+//  36166    document/script_references.cpp
+//  36490    document/script_replies.cpp
+//  36877    document/script_schema.cpp
+//  37004    document/script_sections.cpp
+//  37546    document/script_values.cpp
+//  37934  Adapters
+//  37951    adapters/catch2.hpp
+//  38105    adapters/doctest.hpp
+//  38265    adapters/gtest.hpp
