@@ -2325,7 +2325,7 @@ class Exchange {
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// Returns the status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if it did not arrive; 0 if the exchange ended before a byte was sent.
   int status() const;
   /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;
@@ -3201,8 +3201,9 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together
-  /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
+  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together keep at
+  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. While a request is judged, also about
+  /// 100 bytes per JSON value, of at most 1,000,000.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
@@ -4686,6 +4687,8 @@ struct JsonPlace {
 struct JsonReadOptions {
   /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
+  /// The maximum number of values. OpenAI's largest request of embeddings has 300,000 tokens.
+  std::size_t max_values = 1'000'000;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
   /// Receives the first 100 duplicates: inner objects first, then by key.
@@ -7006,6 +7009,13 @@ struct StubPlan {
   std::uint64_t newest_exchange = 0;
 };
 
+namespace scripts {
+
+/// The order of evaluation: by descending priority, descending place, and ascending index in the block.
+using Rank = std::tuple<std::int64_t, std::uint64_t, std::size_t>;
+
+}  // namespace scripts
+
 class Script;
 
 class StubState {
@@ -7060,7 +7070,7 @@ class StubState {
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // with equal priority, the larger is tried first
+  scripts::Rank rank_{};
   std::atomic<bool> shares_line_{false};  // whether another stub was mounted on this line
   mutable std::mutex where_mutex_;        // for readers without the script's mutex
   SourceLocation where_;
@@ -7071,15 +7081,6 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
-
-namespace scripts {
-
-struct ComesBefore {
-  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
-};
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
-
-}  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
@@ -7181,8 +7182,13 @@ class Script {
   /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
+  // These require the mutex.
+  /// Adds a stub, and marks the stubs that share its line.
+  void put_in(std::shared_ptr<StubState> stub);
+  /// Returns null if the stub is not mounted.
+  std::shared_ptr<StubState> take_out(StubState& stub);
+  /// Makes the snapshot after a change, so that mounting stubs one by one takes linear time.
+  const std::shared_ptr<const Snapshot>& snapshot() const;
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -7206,8 +7212,10 @@ class Script {
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced as a whole, never changed: a request keeps the version it began with.
-  std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted_;
+  std::map<std::pair<std::string, int>, std::set<StubState*>> lines_;  // the mounted stubs on each line of a file
+  // Replaced as a whole, never changed: a request keeps the version it began with. Null after a change.
+  mutable std::shared_ptr<const Snapshot> snapshot_;
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   OwedReplies owed_;
@@ -10909,8 +10917,9 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  /// `failure_as_data` is the name of a failure in the data of an error event.
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data };
+  /// `failure_as_data` is the name of a failure in the data of an error event. `refusal` is a field that only some
+  /// profiles have.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data, refusal };
   Kind kind;
   std::string name;
   std::string pointer;
@@ -11229,6 +11238,8 @@ namespace script_files {
 
 /// The size of the largest file in bytes.
 inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+/// The maximum number of JSON values in a file.
+inline constexpr std::size_t most_values = 4'000'000;
 
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
@@ -11236,7 +11247,8 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
 /// Returns false and notes the problem if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
 /// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems,
+           std::size_t max_values = most_values);
 /// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
 
@@ -12204,6 +12216,7 @@ class Reader {
   /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
+    if (++count_ > options_.max_values) fail(at_, "more than " + std::to_string(options_.max_values) + " values");
     if (options_.places != nullptr) note_place();
     const char first = next();
     if (first == '{' || first == '[') {
@@ -12453,6 +12466,7 @@ class Reader {
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
+  std::size_t count_ = 0;     // of values
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
@@ -15144,6 +15158,8 @@ namespace reply_templates {
 
 inline constexpr std::string_view of_body = "request.body.";
 inline constexpr std::string_view of_header = "request.header.";
+/// The largest sum of the values that a reply's placeholders are replaced by, in bytes.
+inline constexpr std::size_t most_filled = std::size_t{32} << 20;
 
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(std::string_view place) {
   throw GatewayError(
@@ -15230,6 +15246,7 @@ class Filler {
         out += text[at];
       }
       const Json value = value_of(place->name);
+      const std::size_t before = out.size();
       if (json && !quoted) {
         out += value.dump();
       } else {
@@ -15237,6 +15254,9 @@ class Filler {
         const std::string escaped = json ? Json(plain).dump() : plain;
         out += json ? escaped.substr(1, escaped.size() - 2) : escaped;
       }
+      filled_ += out.size() - before;
+      if (filled_ > most_filled)
+        throw GatewayError("the placeholders of a template may become 32 MiB in all; quote less of the request");
       at = place->end;
     }
     return out.append(text.substr(at));
@@ -15263,6 +15283,7 @@ class Filler {
 
   const TemplateFacts* facts_;
   Random random_;
+  std::size_t filled_ = 0;
 };
 
 MOCK_GATEWAY_INLINE void fill(ReplyData& data, Filler filler) {
@@ -20471,6 +20492,37 @@ MOCK_GATEWAY_INLINE std::string explain_first_mismatch(const TextMatcherNode& no
   return first.built_in() && first.matches(text) ? node.parts[1].explain(text) : first.explain(text);
 }
 
+/// Returns the size of the longest beginning of `part` that occurs in `text`, and the end of its occurrence. Takes
+/// linear time (Knuth, Morris and Pratt).
+MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> longest_beginning(std::string_view part, std::string_view text) {
+  std::vector<std::size_t> shorter(part.size() + 1);  // for each beginning, the longest one that it also ends with
+  std::pair<std::size_t, std::size_t> longest;
+  const auto next_size = [&](std::size_t size, char character) {
+    while (size > 0 && part[size] != character) size = shorter[size];
+    return part[size] == character ? size + 1 : 0;
+  };
+  for (std::size_t at = 1; at < part.size(); ++at) shorter[at + 1] = next_size(shorter[at], part[at]);
+  std::size_t size = 0;
+  for (std::size_t at = 0; at < text.size() && size < part.size(); ++at) {
+    size = next_size(size, text[at]);
+    if (size > longest.first) longest = {size, at + 1};
+  }
+  return longest;
+}
+
+MOCK_GATEWAY_INLINE std::string explain_part(const TextMatcherNode& node, std::string_view text) {
+  const std::string& part = node.operand;
+  const bool is_short = part.size() <= excerpts::shown_bytes && text.size() <= excerpts::shown_bytes;
+  if (part.empty() || is_short) return excerpts::quoted(text);
+  const auto [size, end] = longest_beginning(part, text);
+  // Less is found in any text.
+  constexpr std::size_t least = 16;
+  if (size < std::min(least, part.size() / 2 + 1) || size == part.size()) return excerpts::quoted(text);
+  return excerpts::difference(part, text.substr(end - size, part.size()), end - size) + "; the first " +
+         excerpts::grouped(size) + " of its " + excerpts::grouped(part.size()) + " bytes were found, up to byte " +
+         excerpts::grouped(end);
+}
+
 MOCK_GATEWAY_INLINE bool matches_either(const TextMatcherNode& node, std::string_view text) {
   return node.parts[0].matches(text) || node.parts[1].matches(text);
 }
@@ -20486,7 +20538,8 @@ MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part)
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
   std::string description = "contains " + detail::excerpts::quoted(part);
-  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description)};
+  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description),
+                               detail::text_matching::explain_part};
   node.operand = std::move(part);
   *this = TextMatcher(std::move(node));
 }
@@ -21128,10 +21181,6 @@ MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocatio
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-MOCK_GATEWAY_INLINE bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
-  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
-}
-
 MOCK_GATEWAY_INLINE std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::set<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.insert(stub.get());
@@ -21247,18 +21296,17 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
   std::vector<SourceLocation> places;
-  scripts::Lines lines;
   for (BlockStub& one : block) {
     places.push_back(one.plan.where);
-    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
+  // Freed after unlocking: destructors of the test's objects may lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
@@ -21266,73 +21314,80 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
-    stub->place_ = place;
+    take_out(*stub);
+    stub->rank_ = {-std::int64_t{stub->plan().priority}, ~place, index};
     if (!scripts::same_place(stub->where_, places[index])) {
       const std::lock_guard<std::mutex> reading(stub->where_mutex_);
       stub->where_ = places[index];
     }
   }
-  Stubs others;
-  for (const auto& mounted : mounted_->stubs) {
-    if (entering.count(mounted.get()) > 0) continue;
-    if (leaving.count(mounted.get()) == 0) {
-      others.push_back(mounted);
-      continue;
-    }
+  for (const auto& stub : replaced) {
+    if (entering.count(stub.get()) > 0) continue;
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
     mounted->removed_ = true;
     changes_.note_for(only_key(mounted->scopes()));
+    left.push_back(std::move(mounted));
   }
-  for (const auto& stub : stubs) changes_.note_for(only_key(stub->scopes()));
-  Stubs all = stubs;
-  const auto by_priority = [](const auto& left, const auto& right) {
-    return left->plan().priority > right->plan().priority;
-  };
-  if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Append the other stubs and merge: both ranges are in evaluation order.
-  for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
-  std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
-                     [](const auto& left, const auto& right) {
-                       if (left->plan().priority != right->plan().priority)
-                         return left->plan().priority > right->plan().priority;
-                       return left->place_ > right->place_;
-                     });
-  note_shared_lines(all, lines);
-  auto changed = share<Snapshot>();
-  changed->stubs.reserve(all.size());
-  changed->entries.reserve(all.size());
-  for (auto& stub : all) changed->add(std::move(stub));
-  out = std::exchange(mounted_, std::move(changed));
+  for (const auto& stub : stubs) {
+    changes_.note_for(only_key(stub->scopes()));
+    put_in(stub);
+  }
+  out.swap(snapshot_);
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
+MOCK_GATEWAY_INLINE void Script::put_in(std::shared_ptr<StubState> stub) {
   // Several stubs may have the same line, for example if a helper function of the test mounts them.
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
+  std::set<StubState*>& same = lines_[{stub->where_.file, stub->where_.line}];
+  same.insert(stub.get());
+  stub->shares_line_ = same.size() > 1;
+  if (same.size() == 2)
+    for (StubState* const one : same) one->shares_line_ = true;
+  mounted_.emplace(stub->rank_, std::move(stub));
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::take_out(StubState& stub) {
+  const auto [first, last] = mounted_.equal_range(stub.rank_);
+  const auto found = std::find_if(first, last, [&stub](const auto& one) { return one.second.get() == &stub; });
+  if (found == last) return nullptr;
+  std::shared_ptr<StubState> taken = std::move(found->second);
+  mounted_.erase(found);
+  const auto line = lines_.find({stub.where_.file, stub.where_.line});
+  line->second.erase(&stub);
+  if (line->second.empty()) lines_.erase(line);
+  return taken;
+}
+
+MOCK_GATEWAY_INLINE const std::shared_ptr<const Script::Snapshot>& Script::snapshot() const {
+  if (!snapshot_) {
+    auto made = share<Snapshot>();
+    made->stubs.reserve(mounted_.size());
+    made->entries.reserve(mounted_.size());
+    for (const auto& [rank, stub] : mounted_) made->add(stub);
+    snapshot_ = std::move(made);
+  }
+  return snapshot_;
 }
 
 MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
-  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock
+  // Freed after the lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto changed = share<Snapshot>();
-  for (const auto& stub : mounted_->stubs) {
-    if (leaving.count(stub.get()) == 0) {
-      changed->add(stub);
-      continue;
-    }
-    stub->removed_ = true;
-    changes_.note_for(only_key(stub->scopes()));
+  for (const auto& stub : stubs) {
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
+    if (!out) out.swap(snapshot_);
+    mounted->removed_ = true;
+    changes_.note_for(only_key(mounted->scopes()));
     // A removed stub whose expectation is met gets no more calls, so it is not kept: thousands may come and go.
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+    const std::optional<Range>& expected = mounted->plan().expected_calls;
+    const bool is_unmet = expected && !expected->contains(static_cast<double>(mounted->calls_));
+    (is_unmet ? removed_ : left).push_back(std::move(mounted));
   }
-  if (changed->stubs.size() == mounted_->stubs.size()) return;
-  out = std::exchange(mounted_, std::move(changed));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -21346,7 +21401,7 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     std::shared_ptr<const Snapshot> mounted;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      mounted = mounted_;
+      mounted = snapshot();
     }
     if (mounted->isolated) mounted = covering(*mounted, call.http());
     Choice choice;
@@ -21440,7 +21495,7 @@ MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {mounted_, &mounted_->stubs};
+  return {snapshot(), &snapshot_->stubs};
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
@@ -21448,7 +21503,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    for (const std::shared_ptr<StubState>& stub : mounted_->stubs) all.push_back(stub);
+    for (const auto& [rank, stub] : mounted_) all.push_back(stub);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -21496,13 +21551,16 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
   // Freed after unlocking, because destructors of the test's objects may need the lock.
-  std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
+  std::shared_ptr<const Snapshot> out;
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted;
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
     // A request that is choosing a stub now must not get a removed one.
-    for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+    for (const auto& [rank, stub] : mounted_) stub->removed_ = true;
     mounted_.swap(mounted);
+    lines_.clear();
+    out.swap(snapshot_);
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
@@ -21523,7 +21581,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
     held.replies.swap(plan.replies);
     plans.push_back(std::move(held));
   };
-  std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
+  for (const auto& [rank, stub] : mounted_) let_go(stub);
   std::for_each(removed_.begin(), removed_.end(), let_go);
   std::for_each(others.begin(), others.end(), let_go);
 }
@@ -26453,7 +26511,8 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
-  evidence::put(object, "status", exchange.status());
+  const int status = exchange.status();
+  evidence::put(object, "status", status == 0 ? Json() : Json(status));
   evidence::put(object, "outcome", to_string(now.outcome.kind));
   evidence::put_if_any(object, "waiting", evidence::masked(record, now.outcome.waiting));
   evidence::put(object, "sent", evidence::sent_of(exchange));
@@ -26703,7 +26762,10 @@ MOCK_GATEWAY_INLINE const std::string& Exchange::body() const& { return record_-
 MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return record_->request; }
 MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
-MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
+MOCK_GATEWAY_INLINE int Exchange::status() const {
+  const bool is_pending = outcome(Duration::zero()) == Outcome::Kind::pending;
+  return is_pending || bytes_sent() > 0 ? record_->status : 0;
+}
 MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
 MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
@@ -26837,8 +26899,9 @@ MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   const detail::ExchangeRecord& record = *record_;
   std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
-                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
-                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " +
+                     (status() == 0 ? "(no status)" : std::to_string(record.status)) + " " +
+                     detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
                      detail::journal::text_of(outcome(Duration::zero()));
   if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
   for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
@@ -30642,6 +30705,8 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
     refuse("a method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
+  if (path.find('*') != std::string::npos)
+    refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
   if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
@@ -30964,7 +31029,14 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
+/// Returns the coding of the body, such as gzip, or null.
+MOCK_GATEWAY_INLINE const std::string* coding_of(const ReceivedRequest& request) {
+  const std::string* const coding = value_of(request.headers, "Content-Encoding");
+  return coding && !coding->empty() && !text::equals_ignoring_case(*coding, "identity") ? coding : nullptr;
+}
+
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
+  if (coding_of(request)) return Form::other;
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
   const std::size_t semicolon = sent->find(';');
@@ -30989,6 +31061,10 @@ MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Accep
 }
 
 MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& request) {
+  if (const std::string* const coding = content_type::coding_of(request))
+    return failure(415, "unsupported_content_encoding",
+                   "Content-Encoding: the gateway reads no compressed bodies, got \"" +
+                       text::excerpt(text::as_utf8(*coding), 100) + "\"");
   const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
   return failure(415, "unsupported_content_type",
                  "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
@@ -35552,9 +35628,10 @@ MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
          (line.find(':') != std::string_view::npos && line.find_first_of("{[\"") == std::string_view::npos);
 }
 
-MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems) {
+MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems, std::size_t max_values) {
   std::vector<JsonPlace> places;
   JsonReadOptions options;
+  options.max_values = max_values;
   options.comments = true;
   options.places = &places;
   try {
@@ -37102,6 +37179,14 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    if (open.kind == ScriptReference::Kind::refusal) {
+      if (!traits_of(gateway.settings.profile).refusal_key)
+        problems.push_back(problem_of(open, Severity::warning,
+                                      "the profile " + in_quotes(to_string(gateway.settings.profile)) +
+                                          " has no field for a refusal, so it is sent as content; the profile "
+                                          "\"openai\" has one"));
+      continue;
+    }
     if (is_of_operation(open.kind)) {
       const std::string message = unknown_operation(open, plan, gateway.operations);
       if (!message.empty()) problems.push_back(problem_of(open, Severity::warning, message));
@@ -37366,7 +37451,10 @@ MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& nod
   if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
-  if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+  if (node.find("refusal")) {
+    reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+    reader.refer(ScriptReference::Kind::refusal, "", node.at("refusal").pointer);
+  }
   if (node.find("thinking")) reply = reply.thinking(script_values::text_of(node.at("thinking")));
   if (node.find("tool_call")) reader.guarded(node.at("tool_call"), &set_tool_call, &reply);
   if (node.find("tool_calls")) reader.guarded(node.at("tool_calls"), &set_tool_calls, &reply);
@@ -39070,240 +39158,240 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3080    model/profile.hpp
 //   3109    model/tokenizer.hpp
 //   3121    gateway/options.hpp
-//   3262    model/acceptance.hpp
-//   3431    request/chat_request.hpp
-//   3550    script/scope.hpp
-//   3604    script/failure_scope.hpp
-//   3651    script/chaos.hpp
-//   3745    gateway/sweep.hpp
-//   3882    gateway/catalogue.hpp
-//   4042    gateway/mishaps.hpp
-//   4141    document/scenario_files.hpp
-//   4173    core/error.hpp
-//   4188    document/script_document.hpp
-//   4327    evidence/evidence_json.hpp
-//   4351    core/printed.hpp
-//   4380    core/reporter.hpp
-//   4459  Implementation
-//   4520    core/random.hpp
-//   4550    core/text.hpp
-//   4653    core/json_reader.hpp
-//   4707    core/pattern.hpp
-//   4798    core/json_pointer.hpp
-//   4846    core/calendar.hpp
-//   4865    core/access.hpp
-//   4937    core/timeline.hpp
-//   5117    core/rows.hpp
-//   5143    core/change_count.hpp
-//   5187    core/process.hpp
-//   5214    core/warning.hpp
-//   5229    core/heap_optional.hpp
-//   5256    core/handoff.hpp
-//   5293    model/profile_traits.hpp
-//   5393    model/checks.hpp
-//   5409    model/reply_data.hpp
-//   5476    model/request_error.hpp
-//   5489    model/fault_rows.hpp
-//   5605    model/failure_rows.hpp
-//   5645    model/dialect_rows.hpp
-//   5682    model/finding_kinds.hpp
-//   5771    model/reply_checks.hpp
-//   5820    request/embedding_request.hpp
-//   5844    request/chat_parser.hpp
-//   5861    request/chat_fields.hpp
-//   5909    request/chat_reader.hpp
-//   6004    keys/secrets.hpp
-//   6047    keys/key_store.hpp
-//   6254    answer/bodies.hpp
-//   6282    answer/events.hpp
-//   6340    answer/tokens.hpp
-//   6410    answer/completion.hpp
-//   6499    answer/completion_json.hpp
-//   6535    answer/completion_events.hpp
-//   6596    answer/words.hpp
-//   6611    answer/default_reply.hpp
-//   6626    answer/schema_checker.hpp
-//   6729    answer/embeddings.hpp
-//   6745    answer/occurrences.hpp
-//   6780    script/matcher_node.hpp
-//   6900    script/owed_replies.hpp
-//   6960    script/script.hpp
-//   7221    script/chaos_plan.hpp
-//   7263    script/chaos_rules.hpp
-//   7337    script/connection_faults.hpp
-//   7391    script/forced_failures.hpp
-//   7430    script/field_matchers.hpp
-//   7504    script/hiding.hpp
-//   7543    script/excerpts.hpp
-//   7567    script/json_comparison.hpp
-//   7593    delivery/answer_log.hpp
-//   7702    delivery/gzip.hpp
-//   7727    delivery/framing.hpp
-//   7776    delivery/outlet.hpp
-//   7824    delivery/pace_schedule.hpp
-//   7866    delivery/progress.hpp
-//   7928    delivery/waits.hpp
-//   8004    delivery/write_queue.hpp
-//   8099    delivery/delivery.hpp
-//   8388    http/exchange_observer.hpp
-//   8422    http/sockets.hpp
-//   8542    http/wakes.hpp
-//   8611    http/connection.hpp
-//   8880    http/request_reader.hpp
-//   9007    http/server.hpp
-//   9067    http/response.hpp
-//   9082    http/turned_away.hpp
-//   9130    http/workers.hpp
-//   9186    http/acceptor.hpp
-//   9229    http/poller.hpp
-//   9282    http/reactor.hpp
-//   9388    evidence/kept_problems.hpp
-//   9451    evidence/record.hpp
-//   9709    evidence/diagnosis.hpp
-//   9774    evidence/gateway_problems.hpp
-//   9873    evidence/review_parts.hpp
-//   9937    serve/asked_requests.hpp
-//  10014    serve/operations.hpp
-//  10081    serve/served_models.hpp
-//  10121    serve/gateway_state.hpp
-//  10180    serve/served_request.hpp
-//  10371    serve/runner.hpp
-//  10427    serve/connection_loop.hpp
-//  10470    serve/tester_code.hpp
-//  10534    gateway/catalogue_entries.hpp
-//  10797    gateway/option_values.hpp
-//  10857    gateway/sweep_run.hpp
-//  10880    document/script_reader.hpp
-//  11090    document/script_sections.hpp
-//  11272    document/script_values.hpp
-//  11438    core/calendar.cpp
-//  11519    core/clock.cpp
-//  11924    core/gate.cpp
-//  12146    core/json_reader.cpp
-//  12485    core/pattern.cpp
-//  12898    core/random.cpp
-//  12953    core/reporter.cpp
-//  13051    core/text.cpp
-//  13395    model/acceptance.cpp
-//  13454    model/checks.cpp
-//  13491    model/connection_fault.cpp
-//  13593    model/failure.cpp
-//  13739    model/fault.cpp
-//  13973    model/finding.cpp
-//  14007    model/http_reply.cpp
-//  14073    model/pace.cpp
-//  14271    model/profile.cpp
-//  14449    model/range.cpp
-//  14479    model/received_request.cpp
-//  14547    model/reply.cpp
-//  14945    model/reply_checks.cpp
-//  15138    model/reply_template.cpp
-//  15298    model/sent_answer.cpp
-//  15326    model/sse_dialect.cpp
-//  15471    request/chat_fields.cpp
-//  15613    request/chat_messages.cpp
-//  15822    request/chat_reader.cpp
-//  16230    request/chat_request.cpp
-//  16314    request/embedding_request.cpp
-//  16402    keys/api_key.cpp
-//  16452    keys/key_store.cpp
-//  16964    keys/keys.cpp
-//  17028    keys/secrets.cpp
-//  17233    answer/bodies.cpp
-//  17306    answer/completion.cpp
-//  17532    answer/completion_events.cpp
-//  17728    answer/completion_json.cpp
-//  17945    answer/default_reply.cpp
-//  18122    answer/embeddings.cpp
-//  18239    answer/schema_checker.cpp
-//  18702    answer/schema_instance.cpp
-//  19075    answer/tokens.cpp
-//  19296    answer/words.cpp
-//  19357    script/chaos.cpp
-//  19497    script/chaos_rules.cpp
-//  19609    script/connection_faults.cpp
-//  19718    script/excerpts.cpp
-//  19780    script/field_matchers.cpp
-//  20158    script/forced_failures.cpp
-//  20247    script/hiding.cpp
-//  20362    script/json_comparison.cpp
-//  20448    script/matcher.cpp
-//  20709    script/matchers.cpp
-//  21062    script/scope.cpp
-//  21120    script/script.cpp
-//  21533    script/text_matchers.cpp
-//  21672    delivery/answer_log.cpp
-//  21842    delivery/delivery.cpp
-//  22308    delivery/faults_and_waits.cpp
-//  22612    delivery/framing.cpp
-//  22729    delivery/gzip.cpp
-//  22796    delivery/pace_schedule.cpp
-//  22865    delivery/progress.cpp
-//  22946    delivery/write_queue.cpp
-//  23087    http/acceptor.cpp
-//  23195    http/compatibility.cpp
-//  23304    http/connection.cpp
-//  23887    http/poller.cpp
-//  24055    http/reactor.cpp
-//  24318    http/request_reader.cpp
-//  24789    http/response.cpp
-//  24870    http/server.cpp
-//  25277    http/sockets.cpp
-//  25779    http/turned_away.cpp
-//  25863    http/workers.cpp
-//  25976    evidence/diagnosis.cpp
-//  26206    evidence/evidence_json.cpp
-//  26574    evidence/exchange.cpp
-//  26860    evidence/gateway_problems.cpp
-//  27308    evidence/journal.cpp
-//  27463    evidence/kept_problems.cpp
-//  27573    evidence/notes.cpp
-//  27675    evidence/record.cpp
-//  28137    evidence/redaction.cpp
-//  28277    evidence/redirects.cpp
-//  28405    evidence/retries.cpp
-//  28935    evidence/review.cpp
-//  29341    evidence/told_in_body.cpp
-//  29438    evidence/verification.cpp
-//  29556    serve/answer_headers.cpp
-//  29633    serve/asked_requests.cpp
-//  29700    serve/chat_judge.cpp
-//  30053    serve/connection_loop.cpp
-//  30214    serve/gateway_state.cpp
-//  30250    serve/judge.cpp
-//  30496    serve/limits.cpp
-//  30593    serve/operations.cpp
-//  30817    serve/reply_answer.cpp
-//  30958    serve/request_checks.cpp
-//  31032    serve/runner.cpp
-//  31423    serve/served_models.cpp
-//  31501    serve/served_request.cpp
-//  31569    gateway/catalogue.cpp
-//  31982    gateway/catalogue_chunks.cpp
-//  32269    gateway/catalogue_delivery.cpp
-//  32423    gateway/catalogue_entries.cpp
-//  32652    gateway/catalogue_failures.cpp
-//  32930    gateway/catalogue_framing.cpp
-//  33114    gateway/catalogue_tool_calls.cpp
-//  33309    gateway/chat_script.cpp
-//  33458    gateway/gateway.cpp
-//  33755    gateway/mishaps.cpp
-//  34097    gateway/options.cpp
-//  34250    gateway/sweep.cpp
-//  34651    document/scenario_files.cpp
-//  34789    document/script_document.cpp
-//  35179    document/script_faults.cpp
-//  35471    document/script_files.cpp
-//  35614    document/script_gateway.cpp
-//  35918    document/script_matchers.cpp
-//  36211    document/script_objects.cpp
-//  36371    document/script_reader.cpp
-//  36819    document/script_references.cpp
-//  37147    document/script_replies.cpp
-//  37533    document/script_schema.cpp
-//  37660    document/script_sections.cpp
-//  38202    document/script_values.cpp
-//  38590  Adapters
-//  38607    adapters/catch2.hpp
-//  38761    adapters/doctest.hpp
-//  38921    adapters/gtest.hpp
+//   3263    model/acceptance.hpp
+//   3432    request/chat_request.hpp
+//   3551    script/scope.hpp
+//   3605    script/failure_scope.hpp
+//   3652    script/chaos.hpp
+//   3746    gateway/sweep.hpp
+//   3883    gateway/catalogue.hpp
+//   4043    gateway/mishaps.hpp
+//   4142    document/scenario_files.hpp
+//   4174    core/error.hpp
+//   4189    document/script_document.hpp
+//   4328    evidence/evidence_json.hpp
+//   4352    core/printed.hpp
+//   4381    core/reporter.hpp
+//   4460  Implementation
+//   4521    core/random.hpp
+//   4551    core/text.hpp
+//   4654    core/json_reader.hpp
+//   4710    core/pattern.hpp
+//   4801    core/json_pointer.hpp
+//   4849    core/calendar.hpp
+//   4868    core/access.hpp
+//   4940    core/timeline.hpp
+//   5120    core/rows.hpp
+//   5146    core/change_count.hpp
+//   5190    core/process.hpp
+//   5217    core/warning.hpp
+//   5232    core/heap_optional.hpp
+//   5259    core/handoff.hpp
+//   5296    model/profile_traits.hpp
+//   5396    model/checks.hpp
+//   5412    model/reply_data.hpp
+//   5479    model/request_error.hpp
+//   5492    model/fault_rows.hpp
+//   5608    model/failure_rows.hpp
+//   5648    model/dialect_rows.hpp
+//   5685    model/finding_kinds.hpp
+//   5774    model/reply_checks.hpp
+//   5823    request/embedding_request.hpp
+//   5847    request/chat_parser.hpp
+//   5864    request/chat_fields.hpp
+//   5912    request/chat_reader.hpp
+//   6007    keys/secrets.hpp
+//   6050    keys/key_store.hpp
+//   6257    answer/bodies.hpp
+//   6285    answer/events.hpp
+//   6343    answer/tokens.hpp
+//   6413    answer/completion.hpp
+//   6502    answer/completion_json.hpp
+//   6538    answer/completion_events.hpp
+//   6599    answer/words.hpp
+//   6614    answer/default_reply.hpp
+//   6629    answer/schema_checker.hpp
+//   6732    answer/embeddings.hpp
+//   6748    answer/occurrences.hpp
+//   6783    script/matcher_node.hpp
+//   6903    script/owed_replies.hpp
+//   6963    script/script.hpp
+//   7229    script/chaos_plan.hpp
+//   7271    script/chaos_rules.hpp
+//   7345    script/connection_faults.hpp
+//   7399    script/forced_failures.hpp
+//   7438    script/field_matchers.hpp
+//   7512    script/hiding.hpp
+//   7551    script/excerpts.hpp
+//   7575    script/json_comparison.hpp
+//   7601    delivery/answer_log.hpp
+//   7710    delivery/gzip.hpp
+//   7735    delivery/framing.hpp
+//   7784    delivery/outlet.hpp
+//   7832    delivery/pace_schedule.hpp
+//   7874    delivery/progress.hpp
+//   7936    delivery/waits.hpp
+//   8012    delivery/write_queue.hpp
+//   8107    delivery/delivery.hpp
+//   8396    http/exchange_observer.hpp
+//   8430    http/sockets.hpp
+//   8550    http/wakes.hpp
+//   8619    http/connection.hpp
+//   8888    http/request_reader.hpp
+//   9015    http/server.hpp
+//   9075    http/response.hpp
+//   9090    http/turned_away.hpp
+//   9138    http/workers.hpp
+//   9194    http/acceptor.hpp
+//   9237    http/poller.hpp
+//   9290    http/reactor.hpp
+//   9396    evidence/kept_problems.hpp
+//   9459    evidence/record.hpp
+//   9717    evidence/diagnosis.hpp
+//   9782    evidence/gateway_problems.hpp
+//   9881    evidence/review_parts.hpp
+//   9945    serve/asked_requests.hpp
+//  10022    serve/operations.hpp
+//  10089    serve/served_models.hpp
+//  10129    serve/gateway_state.hpp
+//  10188    serve/served_request.hpp
+//  10379    serve/runner.hpp
+//  10435    serve/connection_loop.hpp
+//  10478    serve/tester_code.hpp
+//  10542    gateway/catalogue_entries.hpp
+//  10805    gateway/option_values.hpp
+//  10865    gateway/sweep_run.hpp
+//  10888    document/script_reader.hpp
+//  11099    document/script_sections.hpp
+//  11284    document/script_values.hpp
+//  11450    core/calendar.cpp
+//  11531    core/clock.cpp
+//  11936    core/gate.cpp
+//  12158    core/json_reader.cpp
+//  12499    core/pattern.cpp
+//  12912    core/random.cpp
+//  12967    core/reporter.cpp
+//  13065    core/text.cpp
+//  13409    model/acceptance.cpp
+//  13468    model/checks.cpp
+//  13505    model/connection_fault.cpp
+//  13607    model/failure.cpp
+//  13753    model/fault.cpp
+//  13987    model/finding.cpp
+//  14021    model/http_reply.cpp
+//  14087    model/pace.cpp
+//  14285    model/profile.cpp
+//  14463    model/range.cpp
+//  14493    model/received_request.cpp
+//  14561    model/reply.cpp
+//  14959    model/reply_checks.cpp
+//  15152    model/reply_template.cpp
+//  15319    model/sent_answer.cpp
+//  15347    model/sse_dialect.cpp
+//  15492    request/chat_fields.cpp
+//  15634    request/chat_messages.cpp
+//  15843    request/chat_reader.cpp
+//  16251    request/chat_request.cpp
+//  16335    request/embedding_request.cpp
+//  16423    keys/api_key.cpp
+//  16473    keys/key_store.cpp
+//  16985    keys/keys.cpp
+//  17049    keys/secrets.cpp
+//  17254    answer/bodies.cpp
+//  17327    answer/completion.cpp
+//  17553    answer/completion_events.cpp
+//  17749    answer/completion_json.cpp
+//  17966    answer/default_reply.cpp
+//  18143    answer/embeddings.cpp
+//  18260    answer/schema_checker.cpp
+//  18723    answer/schema_instance.cpp
+//  19096    answer/tokens.cpp
+//  19317    answer/words.cpp
+//  19378    script/chaos.cpp
+//  19518    script/chaos_rules.cpp
+//  19630    script/connection_faults.cpp
+//  19739    script/excerpts.cpp
+//  19801    script/field_matchers.cpp
+//  20179    script/forced_failures.cpp
+//  20268    script/hiding.cpp
+//  20383    script/json_comparison.cpp
+//  20469    script/matcher.cpp
+//  20762    script/matchers.cpp
+//  21115    script/scope.cpp
+//  21173    script/script.cpp
+//  21591    script/text_matchers.cpp
+//  21730    delivery/answer_log.cpp
+//  21900    delivery/delivery.cpp
+//  22366    delivery/faults_and_waits.cpp
+//  22670    delivery/framing.cpp
+//  22787    delivery/gzip.cpp
+//  22854    delivery/pace_schedule.cpp
+//  22923    delivery/progress.cpp
+//  23004    delivery/write_queue.cpp
+//  23145    http/acceptor.cpp
+//  23253    http/compatibility.cpp
+//  23362    http/connection.cpp
+//  23945    http/poller.cpp
+//  24113    http/reactor.cpp
+//  24376    http/request_reader.cpp
+//  24847    http/response.cpp
+//  24928    http/server.cpp
+//  25335    http/sockets.cpp
+//  25837    http/turned_away.cpp
+//  25921    http/workers.cpp
+//  26034    evidence/diagnosis.cpp
+//  26264    evidence/evidence_json.cpp
+//  26633    evidence/exchange.cpp
+//  26923    evidence/gateway_problems.cpp
+//  27371    evidence/journal.cpp
+//  27526    evidence/kept_problems.cpp
+//  27636    evidence/notes.cpp
+//  27738    evidence/record.cpp
+//  28200    evidence/redaction.cpp
+//  28340    evidence/redirects.cpp
+//  28468    evidence/retries.cpp
+//  28998    evidence/review.cpp
+//  29404    evidence/told_in_body.cpp
+//  29501    evidence/verification.cpp
+//  29619    serve/answer_headers.cpp
+//  29696    serve/asked_requests.cpp
+//  29763    serve/chat_judge.cpp
+//  30116    serve/connection_loop.cpp
+//  30277    serve/gateway_state.cpp
+//  30313    serve/judge.cpp
+//  30559    serve/limits.cpp
+//  30656    serve/operations.cpp
+//  30882    serve/reply_answer.cpp
+//  31023    serve/request_checks.cpp
+//  31108    serve/runner.cpp
+//  31499    serve/served_models.cpp
+//  31577    serve/served_request.cpp
+//  31645    gateway/catalogue.cpp
+//  32058    gateway/catalogue_chunks.cpp
+//  32345    gateway/catalogue_delivery.cpp
+//  32499    gateway/catalogue_entries.cpp
+//  32728    gateway/catalogue_failures.cpp
+//  33006    gateway/catalogue_framing.cpp
+//  33190    gateway/catalogue_tool_calls.cpp
+//  33385    gateway/chat_script.cpp
+//  33534    gateway/gateway.cpp
+//  33831    gateway/mishaps.cpp
+//  34173    gateway/options.cpp
+//  34326    gateway/sweep.cpp
+//  34727    document/scenario_files.cpp
+//  34865    document/script_document.cpp
+//  35255    document/script_faults.cpp
+//  35547    document/script_files.cpp
+//  35691    document/script_gateway.cpp
+//  35995    document/script_matchers.cpp
+//  36288    document/script_objects.cpp
+//  36448    document/script_reader.cpp
+//  36896    document/script_references.cpp
+//  37232    document/script_replies.cpp
+//  37621    document/script_schema.cpp
+//  37748    document/script_sections.cpp
+//  38290    document/script_values.cpp
+//  38678  Adapters
+//  38695    adapters/catch2.hpp
+//  38849    adapters/doctest.hpp
+//  39009    adapters/gtest.hpp

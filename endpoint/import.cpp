@@ -52,8 +52,7 @@ std::string_view next_line(std::string_view& rest, std::size_t& number) {
   std::string_view line;
   while (line.empty() && !rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    line = rest.substr(0, end);
-    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    line = rest.substr(0, rest.substr(0, end).find_last_not_of(" \t\r") + 1);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     ++number;
   }
@@ -72,9 +71,7 @@ bool is_lines(std::string_view rest) {
 Imported import_lines(std::string_view rest, const KeyMask& mask, Notes& notes) {
   std::string body;
   std::size_t number = 0;
-  while (true) {
-    const std::string_view line = next_line(rest, number);
-    if (line.empty()) break;
+  for (std::string_view line = next_line(rest, number); !line.empty(); line = next_line(rest, number)) {
     if (!is_chunk(json_if_valid(line)))
       throw ImportError("line " + std::to_string(number) +
                         " is not a chunk of a stream, an object with \"choices\" or \"error\"");

@@ -118,9 +118,6 @@ std::optional<std::string> bytes_of(const Json& content, const std::string& fold
   if (!member(content, "text").is_string()) return std::nullopt;
   const std::string text = text_of(content, "text");
   const std::string encoding = text::lower_ascii(text_of(content, "encoding"));
-  const Json& is_binary = member(content, "_isBinary");
-  if (encoding.empty() && is_binary.is_boolean() && is_binary.get<bool>())
-    throw ImportError("its body is in the hexadecimal form of Polly.JS before 6; record it again with a newer one");
   if (encoding.empty()) return text;
   // Polly.JS writes the parts of a compressed body as a list.
   const Json list = json_if_valid(text);
@@ -213,7 +210,8 @@ class HarImport {
                         (seen.empty() ? "" : ": " + seen) + "; record while the client asks for a chat completion");
     }
     for (const Entry& entry : all)
-      if (entry.is_chat()) note_system(entry);
+      if (const Json body = entry.is_chat() ? request_of(entry) : Json(); entry.is_chat())
+        systems_[conditions(body, mask_, false).dump()].insert(system_text(body));
     std::vector<const Entry*> missing;
     for (const Entry& entry : all) {
       try {
@@ -276,18 +274,13 @@ class HarImport {
     skipped_.push_back({reason, {&entry}});
   }
 
+  /// Returns a discarded value for a body that is missing or not JSON.
   Json request_of(const Entry& entry) const {
-    const Json& post_data = member(member(entry.json, "request"), "postData");
-    return json_if_valid(bytes_of(post_data, options_.folder).value_or(""));
-  }
-
-  /// Notes the system prompt. If requests only differ in it, it becomes a condition.
-  void note_system(const Entry& entry) {
     try {
-      const Json body = request_of(entry);
-      systems_[conditions(body, mask_, false).dump()].insert(system_text(body));
+      const Json& post_data = member(member(entry.json, "request"), "postData");
+      return json_if_valid(bytes_of(post_data, options_.folder).value_or(""));
     } catch (const ImportError&) {
-      return;  // add_chat() tells
+      return Json(Json::value_t::discarded);
     }
   }
 

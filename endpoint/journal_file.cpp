@@ -63,6 +63,14 @@ bool ends_within_line(int file) {
          last != '\n';
 }
 
+/// Removes the bytes of an incomplete line from the end of a file, unless another program has written since.
+bool cut_back(int file, std::size_t bytes) {
+  struct stat there {};
+  const ::off_t end = ::lseek(file, 0, SEEK_CUR);  // after the last write
+  return ::fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == end &&
+         ::ftruncate(file, end - static_cast<::off_t>(bytes)) == 0;
+}
+
 }  // namespace
 
 JournalFile::JournalFile(std::string path, std::string run, std::function<void(std::string)> say)
@@ -106,8 +114,11 @@ bool JournalFile::write(const std::string& line) {
   const std::string bytes = within_line_ ? "\n" + line : line;
   std::string_view rest = bytes;
   const PatientOutput::End end = output_.write(rest);
-  if (rest.size() < bytes.size()) within_line_ = bytes[bytes.size() - rest.size() - 1] != '\n';
-  if (end == PatientOutput::End::failed) say_once(reason(errno));
+  const int problem = errno;
+  const std::size_t written = bytes.size() - rest.size();
+  const bool is_partial = written > 0 && !rest.empty();
+  if (written > 0 && !(is_partial && cut_back(file_, written))) within_line_ = bytes[written - 1] != '\n';
+  if (end == PatientOutput::End::failed) say_once(reason(problem));
   if (end == PatientOutput::End::unread) say_once("it has no reader");
   return end == PatientOutput::End::written;
 }

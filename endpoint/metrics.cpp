@@ -51,7 +51,8 @@ std::uint64_t reached(const std::vector<std::string>& faults) {
 
 void Metrics::note(const Exchange& exchange) {
   const Decision decision = exchange.decision();
-  Labels labels{std::to_string(exchange.status()), to_string(decision.kind), exchange.key_id(),
+  const int status = exchange.status();
+  Labels labels{status == 0 ? "none" : std::to_string(status), to_string(decision.kind), exchange.key_id(),
                 decision == Decision::Kind::stub ? decision.detail : std::string()};
   const std::string outcome = to_string(exchange.outcome(Duration::zero()).kind);
   const std::uint64_t by_reply = reached(exchange.faults());

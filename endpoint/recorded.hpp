@@ -151,12 +151,9 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes);
 
 /// Whether the JSON is a HAR file (HTTP Archive 1.2), as saved by browsers and proxies.
 bool is_har(const Json& file);
-/// How to import a HAR file.
 struct HarOptions {
-  /// Bodies may be in other files of this folder; empty for a HAR file from stdin.
-  std::string folder;
-  /// Leaves out entries without a body, instead of throwing.
-  bool skip_missing_bodies = false;
+  std::string folder;                // bodies may be in other files there; empty for a HAR file from stdin
+  bool skip_missing_bodies = false;  // whether to leave out entries without a body, instead of throwing
 };
 /// Imports each kind of chat request as a stub, and other JSON answers of the same host as operations. Throws
 /// ImportError if bodies of answers are missing.

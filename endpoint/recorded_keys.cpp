@@ -31,7 +31,6 @@ std::uint64_t last_bytes(std::string_view text) {
 }
 
 std::size_t kept_of(const std::string& credential) { return credential.compare(0, 3, "sk-") == 0 ? 3 : 0; }
-
 bool holds(std::string_view characters, char one) { return characters.find(one) != std::string_view::npos; }
 
 /// Whether a word starts at `at`. The last character of an escape ("%20", "\n", "\u000a") does not belong to a word.

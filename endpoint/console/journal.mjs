@@ -347,7 +347,7 @@ export function outcomeOf({ outcome }) {
 
 /// The colour of an exchange's status. An unmatched request is always a mistake of the test.
 export function lookOf({ decision }, status) {
-  if (decision.kind === 'unmatched' || status >= 500 || status === 0) return 'bad';
+  if (decision.kind === 'unmatched' || status >= 500 || !status) return 'bad';
   return status >= 400 ? 'warn' : 'good';
 }
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "../serving.hpp"
 #include "control.hpp"
 
@@ -58,30 +62,43 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
                     {"warnings", as_json(script.document->warnings(control.gateway()))}}};
 }
 
-ControlAnswer list_states(Control& control, const ControlRequest& request) {
-  const std::map<std::string, std::string> all = control.inside().states();
+/// Whether the state machine belongs to a scope, although the request names none.
+bool is_of_other_scope(const Control& control, const ControlRequest& request, const std::string& machine) {
+  if (!control.scope_of(request).empty()) return false;
+  for (const auto& [id, name] : control.scopes.all())
+    if (machine.rfind(scoped_name(id, ""), 0) == 0) return true;
+  return false;
+}
+
+/// Returns the states of the request's scope, or those of no scope.
+std::map<std::string, std::string> states_of(const Control& control, const ControlRequest& request) {
   const std::string prefix = scoped_name(control.scope_of(request), "");
-  Json its = Json::object();
-  for (const auto& [machine, state] : all)
-    if (machine.compare(0, prefix.size(), prefix) == 0) its[machine.substr(prefix.size())] = state;
-  return {200, Json{{"states", std::move(its)}}};
+  std::map<std::string, std::string> its;
+  for (const auto& [machine, state] : control.inside().states())
+    if (machine.rfind(prefix, 0) == 0 && !is_of_other_scope(control, request, machine))
+      its[machine.substr(prefix.size())] = state;
+  return its;
 }
 
-std::string machine_of(const Control& control, const ControlRequest& request) {
-  return scoped_name(control.scope_of(request), request.parameters.at(0));
+ControlAnswer list_states(Control& control, const ControlRequest& request) {
+  return {200, Json{{"states", states_of(control, request)}}};
 }
 
-ControlAnswer show_state(Control& control, const ControlRequest& request) {
-  const std::string machine = machine_of(control, request);
-  const std::map<std::string, std::string> all = control.inside().states();
-  const auto found = all.find(machine);
-  if (found != all.end()) return {200, Json{{"state", found->second}}};
+ControlError no_such_machine(const ControlRequest& request, const std::map<std::string, std::string>& states) {
+  const std::string& machine = request.parameters.at(0);
   std::vector<std::string> known;
-  for (const auto& [name, state] : all) known.push_back(name);
+  for (const auto& [name, state] : states) known.push_back(name);
   ControlError error = no_such("machine", machine, known);
   error.message = "no stub names the state machine \"" + internal::printable(machine, 60) +
                   "\", and it was never moved" + (known.empty() ? "" : internal::suggestion(machine, known));
-  throw error;
+  return error;
+}
+
+ControlAnswer show_state(Control& control, const ControlRequest& request) {
+  const std::map<std::string, std::string> states = states_of(control, request);
+  const auto found = states.find(request.parameters.at(0));
+  if (found == states.end()) throw no_such_machine(request, states);
+  return {200, Json{{"state", found->second}}};
 }
 
 ControlAnswer set_state(Control& control, const ControlRequest& request) {
@@ -91,7 +108,9 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
                           R"(expected the new state of the machine, such as {"state": "paid"})");
   request.require_name("", request.parameters.at(0));
   request.require_name("/state", body["state"].get_ref<const std::string&>());
-  control.inside().set_state(machine_of(control, request), body["state"], control.scope_of(request));
+  const std::string& machine = request.parameters.at(0);
+  if (is_of_other_scope(control, request, machine)) throw no_such_machine(request, states_of(control, request));
+  control.inside().set_state(scoped_name(control.scope_of(request), machine), body["state"], control.scope_of(request));
   return {200, Json{{"state", body["state"]}}};
 }
 
@@ -153,6 +172,9 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
   if (has("connections")) control.listening = true;
   control.serving.reset(what);
   if (has("stubs")) control.gates.reset();  // last, when earlier stubs can no longer reach a gate
+#ifdef __GLIBC__
+  ::malloc_trim(0);  // malloc keeps freed memory otherwise
+#endif
   return {200, Json{{"reset", std::move(done)}, {"kept", std::move(kept)}}};
 }
 

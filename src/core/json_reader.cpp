@@ -71,6 +71,7 @@ class Reader {
   /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
+    if (++count_ > options_.max_values) fail(at_, "more than " + std::to_string(options_.max_values) + " values");
     if (options_.places != nullptr) note_place();
     const char first = next();
     if (first == '{' || first == '[') {
@@ -320,6 +321,7 @@ class Reader {
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
+  std::size_t count_ = 0;     // of values
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;

@@ -43,6 +43,8 @@ struct JsonPlace {
 struct JsonReadOptions {
   /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
+  /// The maximum number of values. OpenAI's largest request of embeddings has 300,000 tokens.
+  std::size_t max_values = 1'000'000;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
   /// Receives the first 100 duplicates: inner objects first, then by key.

@@ -92,9 +92,10 @@ bool looks_like_yaml(std::string_view text) {
          (line.find(':') != std::string_view::npos && line.find_first_of("{[\"") == std::string_view::npos);
 }
 
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems) {
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems, std::size_t max_values) {
   std::vector<JsonPlace> places;
   JsonReadOptions options;
+  options.max_values = max_values;
   options.comments = true;
   options.places = &places;
   try {

@@ -46,8 +46,9 @@ struct ScriptMistake {
 
 /// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
-  /// `failure_as_data` is the name of a failure in the data of an error event.
-  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data };
+  /// `failure_as_data` is the name of a failure in the data of an error event. `refusal` is a field that only some
+  /// profiles have.
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure, failure_as_data, refusal };
   Kind kind;
   std::string name;
   std::string pointer;

@@ -11,6 +11,7 @@
 
 #include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
+#include "../model/profile_traits.hpp"
 #include "../script/hiding.hpp"
 #include "../serve/gateway_state.hpp"
 #include "../serve/operations.hpp"
@@ -297,6 +298,14 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    if (open.kind == ScriptReference::Kind::refusal) {
+      if (!traits_of(gateway.settings.profile).refusal_key)
+        problems.push_back(problem_of(open, Severity::warning,
+                                      "the profile " + in_quotes(to_string(gateway.settings.profile)) +
+                                          " has no field for a refusal, so it is sent as content; the profile "
+                                          "\"openai\" has one"));
+      continue;
+    }
     if (is_of_operation(open.kind)) {
       const std::string message = unknown_operation(open, plan, gateway.operations);
       if (!message.empty()) problems.push_back(problem_of(open, Severity::warning, message));

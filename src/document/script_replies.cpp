@@ -232,7 +232,10 @@ Reply completion(ScriptReader& reader, const ScriptNode& node) {
   if (content_keys > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
-  if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+  if (node.find("refusal")) {
+    reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+    reader.refer(ScriptReference::Kind::refusal, "", node.at("refusal").pointer);
+  }
   if (node.find("thinking")) reply = reply.thinking(script_values::text_of(node.at("thinking")));
   if (node.find("tool_call")) reader.guarded(node.at("tool_call"), &set_tool_call, &reply);
   if (node.find("tool_calls")) reader.guarded(node.at("tool_calls"), &set_tool_calls, &reply);

@@ -167,6 +167,8 @@ namespace script_files {
 
 /// The size of the largest file in bytes.
 inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+/// The maximum number of JSON values in a file.
+inline constexpr std::size_t most_values = 4'000'000;
 
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
@@ -174,7 +176,8 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
 /// Returns false and notes the problem if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
 /// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
-bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems,
+           std::size_t max_values = most_values);
 /// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
 

@@ -265,7 +265,8 @@ Json as_json(const Exchange& exchange) {
   evidence::put(object, "decision", evidence::decision_of(record));
   evidence::put(object, "stub", evidence::stub_of(record));
   evidence::put(object, "near_misses", evidence::list_of(exchange.near_misses()));
-  evidence::put(object, "status", exchange.status());
+  const int status = exchange.status();
+  evidence::put(object, "status", status == 0 ? Json() : Json(status));
   evidence::put(object, "outcome", to_string(now.outcome.kind));
   evidence::put_if_any(object, "waiting", evidence::masked(record, now.outcome.waiting));
   evidence::put(object, "sent", evidence::sent_of(exchange));

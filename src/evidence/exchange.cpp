@@ -141,7 +141,10 @@ const std::string& Exchange::body() const& { return record_->request.body; }
 const ReceivedRequest& Exchange::request() const& { return record_->request; }
 const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 const Decision& Exchange::decision() const& { return record_->decision; }
-int Exchange::status() const { return record_->status; }
+int Exchange::status() const {
+  const bool is_pending = outcome(Duration::zero()) == Outcome::Kind::pending;
+  return is_pending || bytes_sent() > 0 ? record_->status : 0;
+}
 std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
 const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
@@ -275,8 +278,9 @@ std::string Exchange::summary() const {
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   const detail::ExchangeRecord& record = *record_;
   std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
-                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
-                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " +
+                     (status() == 0 ? "(no status)" : std::to_string(record.status)) + " " +
+                     detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
                      detail::journal::text_of(outcome(Duration::zero()));
   if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
   for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);

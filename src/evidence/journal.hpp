@@ -173,7 +173,7 @@ class Exchange {
 
   const Decision& decision() const&;
   Decision decision() &&;
-  /// Returns the status of the answer, even if a fault kept it from arriving.
+  /// Returns the status of the answer, even if it did not arrive; 0 if the exchange ended before a byte was sent.
   int status() const;
   /// Returns up to three stubs closest to an unmatched request, closest first. Empty for other requests.
   std::vector<NearMiss> near_misses() const;

@@ -94,8 +94,9 @@ class Options {
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
-  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together
-  /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
+  /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together keep at
+  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. While a request is judged, also about
+  /// 100 bytes per JSON value, of at most 1,000,000.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;

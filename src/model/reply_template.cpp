@@ -20,6 +20,8 @@ namespace reply_templates {
 
 inline constexpr std::string_view of_body = "request.body.";
 inline constexpr std::string_view of_header = "request.header.";
+/// The largest sum of the values that a reply's placeholders are replaced by, in bytes.
+inline constexpr std::size_t most_filled = std::size_t{32} << 20;
 
 [[noreturn]] void refuse(std::string_view place) {
   throw GatewayError(
@@ -106,6 +108,7 @@ class Filler {
         out += text[at];
       }
       const Json value = value_of(place->name);
+      const std::size_t before = out.size();
       if (json && !quoted) {
         out += value.dump();
       } else {
@@ -113,6 +116,9 @@ class Filler {
         const std::string escaped = json ? Json(plain).dump() : plain;
         out += json ? escaped.substr(1, escaped.size() - 2) : escaped;
       }
+      filled_ += out.size() - before;
+      if (filled_ > most_filled)
+        throw GatewayError("the placeholders of a template may become 32 MiB in all; quote less of the request");
       at = place->end;
     }
     return out.append(text.substr(at));
@@ -139,6 +145,7 @@ class Filler {
 
   const TemplateFacts* facts_;
   Random random_;
+  std::size_t filled_ = 0;
 };
 
 void fill(ReplyData& data, Filler filler) {

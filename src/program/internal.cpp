@@ -38,6 +38,7 @@ std::string_view masked_secret() { return detail::secrets::masked_other; }
 Json read_json(std::string_view text, std::size_t max_depth) {
   detail::JsonReadOptions options;
   options.max_depth = max_depth;
+  options.max_values = detail::script_files::most_values;
   try {
     return detail::read_json(text, options);
   } catch (const detail::JsonError& error) {

@@ -180,7 +180,7 @@ const char* heading_of(const std::string& section) {
 
 JsonText::JsonText(const std::string& text, const std::string& label, Problems& problems)
     : source_(std::make_shared<detail::ScriptSource>(detail::ScriptSource{label, text, {}})) {
-  detail::script_files::parse(*source_, value_, problems);
+  detail::script_files::parse(*source_, value_, problems, detail::JsonReadOptions().max_values);
   take_label_off(problems, label);
 }
 

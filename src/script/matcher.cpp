@@ -2,7 +2,9 @@
 
 #include "matcher.hpp"
 
-#include <algorithm>  // find_if
+#include <algorithm>  // find_if, min
+#include <utility>
+#include <vector>
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
@@ -35,6 +37,37 @@ std::string explain_first_mismatch(const TextMatcherNode& node, std::string_view
   return first.built_in() && first.matches(text) ? node.parts[1].explain(text) : first.explain(text);
 }
 
+/// Returns the size of the longest beginning of `part` that occurs in `text`, and the end of its occurrence. Takes
+/// linear time (Knuth, Morris and Pratt).
+std::pair<std::size_t, std::size_t> longest_beginning(std::string_view part, std::string_view text) {
+  std::vector<std::size_t> shorter(part.size() + 1);  // for each beginning, the longest one that it also ends with
+  std::pair<std::size_t, std::size_t> longest;
+  const auto next_size = [&](std::size_t size, char character) {
+    while (size > 0 && part[size] != character) size = shorter[size];
+    return part[size] == character ? size + 1 : 0;
+  };
+  for (std::size_t at = 1; at < part.size(); ++at) shorter[at + 1] = next_size(shorter[at], part[at]);
+  std::size_t size = 0;
+  for (std::size_t at = 0; at < text.size() && size < part.size(); ++at) {
+    size = next_size(size, text[at]);
+    if (size > longest.first) longest = {size, at + 1};
+  }
+  return longest;
+}
+
+std::string explain_part(const TextMatcherNode& node, std::string_view text) {
+  const std::string& part = node.operand;
+  const bool is_short = part.size() <= excerpts::shown_bytes && text.size() <= excerpts::shown_bytes;
+  if (part.empty() || is_short) return excerpts::quoted(text);
+  const auto [size, end] = longest_beginning(part, text);
+  // Less is found in any text.
+  constexpr std::size_t least = 16;
+  if (size < std::min(least, part.size() / 2 + 1) || size == part.size()) return excerpts::quoted(text);
+  return excerpts::difference(part, text.substr(end - size, part.size()), end - size) + "; the first " +
+         excerpts::grouped(size) + " of its " + excerpts::grouped(part.size()) + " bytes were found, up to byte " +
+         excerpts::grouped(end);
+}
+
 bool matches_either(const TextMatcherNode& node, std::string_view text) {
   return node.parts[0].matches(text) || node.parts[1].matches(text);
 }
@@ -50,7 +83,8 @@ TextMatcher::TextMatcher(const char* part)
 
 TextMatcher::TextMatcher(std::string part) {
   std::string description = "contains " + detail::excerpts::quoted(part);
-  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description)};
+  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description),
+                               detail::text_matching::explain_part};
   node.operand = std::move(part);
   *this = TextMatcher(std::move(node));
 }

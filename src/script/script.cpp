@@ -21,10 +21,6 @@ bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-bool ComesBefore::operator()(const SourceLocation& a, const SourceLocation& b) const {
-  return a.line != b.line ? a.line < b.line : a.file != b.file && std::string_view(a.file) < b.file;
-}
-
 std::set<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::set<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.insert(stub.get());
@@ -140,18 +136,17 @@ std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
   // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
-  const std::set<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
   std::vector<SourceLocation> places;
-  scripts::Lines lines;
   for (BlockStub& one : block) {
     places.push_back(one.plan.where);
-    lines.emplace(one.plan.where, 0);
     stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
   const std::set<const StubState*> entering = scripts::addresses_of(stubs);
 
-  std::shared_ptr<const Snapshot> out;  // freed after unlocking: destructors of the test's objects may lock
+  // Freed after unlocking: destructors of the test's objects may lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
@@ -159,73 +154,80 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
     // The test may have removed a kept stub meanwhile. A removed stub must not be mounted: choose() would never end.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
-    stub->place_ = place;
+    take_out(*stub);
+    stub->rank_ = {-std::int64_t{stub->plan().priority}, ~place, index};
     if (!scripts::same_place(stub->where_, places[index])) {
       const std::lock_guard<std::mutex> reading(stub->where_mutex_);
       stub->where_ = places[index];
     }
   }
-  Stubs others;
-  for (const auto& mounted : mounted_->stubs) {
-    if (entering.count(mounted.get()) > 0) continue;
-    if (leaving.count(mounted.get()) == 0) {
-      others.push_back(mounted);
-      continue;
-    }
+  for (const auto& stub : replaced) {
+    if (entering.count(stub.get()) > 0) continue;
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
     mounted->removed_ = true;
     changes_.note_for(only_key(mounted->scopes()));
+    left.push_back(std::move(mounted));
   }
-  for (const auto& stub : stubs) changes_.note_for(only_key(stub->scopes()));
-  Stubs all = stubs;
-  const auto by_priority = [](const auto& left, const auto& right) {
-    return left->plan().priority > right->plan().priority;
-  };
-  if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Append the other stubs and merge: both ranges are in evaluation order.
-  for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
-  std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
-                     [](const auto& left, const auto& right) {
-                       if (left->plan().priority != right->plan().priority)
-                         return left->plan().priority > right->plan().priority;
-                       return left->place_ > right->place_;
-                     });
-  note_shared_lines(all, lines);
-  auto changed = share<Snapshot>();
-  changed->stubs.reserve(all.size());
-  changed->entries.reserve(all.size());
-  for (auto& stub : all) changed->add(std::move(stub));
-  out = std::exchange(mounted_, std::move(changed));
+  for (const auto& stub : stubs) {
+    changes_.note_for(only_key(stub->scopes()));
+    put_in(stub);
+  }
+  out.swap(snapshot_);
   return stubs;
 }
 
-void Script::note_shared_lines(const Stubs& all, scripts::Lines& lines) {
+void Script::put_in(std::shared_ptr<StubState> stub) {
   // Several stubs may have the same line, for example if a helper function of the test mounts them.
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) ++line->second;
-  for (const auto& stub : all)
-    if (const auto line = lines.find(stub->where_); line != lines.end()) stub->shares_line_ = line->second > 1;
+  std::set<StubState*>& same = lines_[{stub->where_.file, stub->where_.line}];
+  same.insert(stub.get());
+  stub->shares_line_ = same.size() > 1;
+  if (same.size() == 2)
+    for (StubState* const one : same) one->shares_line_ = true;
+  mounted_.emplace(stub->rank_, std::move(stub));
+}
+
+std::shared_ptr<StubState> Script::take_out(StubState& stub) {
+  const auto [first, last] = mounted_.equal_range(stub.rank_);
+  const auto found = std::find_if(first, last, [&stub](const auto& one) { return one.second.get() == &stub; });
+  if (found == last) return nullptr;
+  std::shared_ptr<StubState> taken = std::move(found->second);
+  mounted_.erase(found);
+  const auto line = lines_.find({stub.where_.file, stub.where_.line});
+  line->second.erase(&stub);
+  if (line->second.empty()) lines_.erase(line);
+  return taken;
+}
+
+const std::shared_ptr<const Script::Snapshot>& Script::snapshot() const {
+  if (!snapshot_) {
+    auto made = share<Snapshot>();
+    made->stubs.reserve(mounted_.size());
+    made->entries.reserve(mounted_.size());
+    for (const auto& [rank, stub] : mounted_) made->add(stub);
+    snapshot_ = std::move(made);
+  }
+  return snapshot_;
 }
 
 void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
 
 void Script::remove(const Stubs& stubs) {
-  const std::set<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock
+  // Freed after the lock.
+  std::shared_ptr<const Snapshot> out;
+  Stubs left;
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto changed = share<Snapshot>();
-  for (const auto& stub : mounted_->stubs) {
-    if (leaving.count(stub.get()) == 0) {
-      changed->add(stub);
-      continue;
-    }
-    stub->removed_ = true;
-    changes_.note_for(only_key(stub->scopes()));
+  for (const auto& stub : stubs) {
+    std::shared_ptr<StubState> mounted = take_out(*stub);
+    if (!mounted) continue;
+    if (!out) out.swap(snapshot_);
+    mounted->removed_ = true;
+    changes_.note_for(only_key(mounted->scopes()));
     // A removed stub whose expectation is met gets no more calls, so it is not kept: thousands may come and go.
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+    const std::optional<Range>& expected = mounted->plan().expected_calls;
+    const bool is_unmet = expected && !expected->contains(static_cast<double>(mounted->calls_));
+    (is_unmet ? removed_ : left).push_back(std::move(mounted));
   }
-  if (changed->stubs.size() == mounted_->stubs.size()) return;
-  out = std::exchange(mounted_, std::move(changed));
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -239,7 +241,7 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
     std::shared_ptr<const Snapshot> mounted;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      mounted = mounted_;
+      mounted = snapshot();
     }
     if (mounted->isolated) mounted = covering(*mounted, call.http());
     Choice choice;
@@ -333,7 +335,7 @@ bool Script::in_states(const StubPlan& plan) const {
 
 std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {mounted_, &mounted_->stubs};
+  return {snapshot(), &snapshot_->stubs};
 }
 
 Script::Stubs Script::all() const {
@@ -341,7 +343,7 @@ Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    for (const std::shared_ptr<StubState>& stub : mounted_->stubs) all.push_back(stub);
+    for (const auto& [rank, stub] : mounted_) all.push_back(stub);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -389,13 +391,16 @@ void Script::forget_states(const std::string& machines, const std::string& key) 
 
 void Script::reset(bool its_stubs, bool its_states) {
   // Freed after unlocking, because destructors of the test's objects may need the lock.
-  std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
+  std::shared_ptr<const Snapshot> out;
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted;
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
     // A request that is choosing a stub now must not get a removed one.
-    for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+    for (const auto& [rank, stub] : mounted_) stub->removed_ = true;
     mounted_.swap(mounted);
+    lines_.clear();
+    out.swap(snapshot_);
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
@@ -416,7 +421,7 @@ void Script::retire(const Stubs& others) {
     held.replies.swap(plan.replies);
     plans.push_back(std::move(held));
   };
-  std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
+  for (const auto& [rank, stub] : mounted_) let_go(stub);
   std::for_each(removed_.begin(), removed_.end(), let_go);
   std::for_each(others.begin(), others.end(), let_go);
 }

@@ -8,7 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,6 +73,13 @@ struct StubPlan {
   std::uint64_t newest_exchange = 0;
 };
 
+namespace scripts {
+
+/// The order of evaluation: by descending priority, descending place, and ascending index in the block.
+using Rank = std::tuple<std::int64_t, std::uint64_t, std::size_t>;
+
+}  // namespace scripts
+
 class Script;
 
 class StubState {
@@ -125,7 +134,7 @@ class StubState {
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // with equal priority, the larger is tried first
+  scripts::Rank rank_{};
   std::atomic<bool> shares_line_{false};  // whether another stub was mounted on this line
   mutable std::mutex where_mutex_;        // for readers without the script's mutex
   SourceLocation where_;
@@ -136,15 +145,6 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
-
-namespace scripts {
-
-struct ComesBefore {
-  bool operator()(const SourceLocation& a, const SourceLocation& b) const;
-};
-using Lines = std::map<SourceLocation, std::size_t, ComesBefore>;  // the number of stubs on each line
-
-}  // namespace scripts
 
 void require_consistent(const StubPlan& plan);
 
@@ -246,8 +246,13 @@ class Script {
   /// Returns false if a stub that might have answered has just been removed. Then the caller must choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
-  static void note_shared_lines(const Stubs& all, scripts::Lines& lines);
+  // These require the mutex.
+  /// Adds a stub, and marks the stubs that share its line.
+  void put_in(std::shared_ptr<StubState> stub);
+  /// Returns null if the stub is not mounted.
+  std::shared_ptr<StubState> take_out(StubState& stub);
+  /// Makes the snapshot after a change, so that mounting stubs one by one takes linear time.
+  const std::shared_ptr<const Snapshot>& snapshot() const;
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the matchers from index `from` on match; for a forecast, whether they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -271,8 +276,10 @@ class Script {
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced as a whole, never changed: a request keeps the version it began with.
-  std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
+  std::multimap<scripts::Rank, std::shared_ptr<StubState>> mounted_;
+  std::map<std::pair<std::string, int>, std::set<StubState*>> lines_;  // the mounted stubs on each line of a file
+  // Replaced as a whole, never changed: a request keeps the version it began with. Null after a change.
+  mutable std::shared_ptr<const Snapshot> snapshot_;
   Stubs removed_;  // removed stubs with unmet expectations
   States states_;
   OwedReplies owed_;

@@ -18,7 +18,14 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
+/// Returns the coding of the body, such as gzip, or null.
+const std::string* coding_of(const ReceivedRequest& request) {
+  const std::string* const coding = value_of(request.headers, "Content-Encoding");
+  return coding && !coding->empty() && !text::equals_ignoring_case(*coding, "identity") ? coding : nullptr;
+}
+
 Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
+  if (coding_of(request)) return Form::other;
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
   const std::size_t semicolon = sent->find(';');
@@ -43,6 +50,10 @@ bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
 }
 
 Failure unsupported_content_type(const ReceivedRequest& request) {
+  if (const std::string* const coding = content_type::coding_of(request))
+    return failure(415, "unsupported_content_encoding",
+                   "Content-Encoding: the gateway reads no compressed bodies, got \"" +
+                       text::excerpt(text::as_utf8(*coding), 100) + "\"");
   const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
   return failure(415, "unsupported_content_type",
                  "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");

@@ -363,6 +363,18 @@ TEST_CASE("a failure for an unknown operation gets a warning only if a similar o
               "failure answers there; did you mean \"POST /v1/chat/completions\"?"});
 }
 
+TEST_CASE("a refusal gets a warning if the gateway's profile has no field for it") {
+  const auto script = [](const char* profile) {
+    return parsed(R"({"mock_gateway": 1, "gateway": {"profile": ")" + std::string(profile) + R"("}, "stubs": [
+      {"when": {"user_says": "a"}, "reply": {"refusal": "No."}}, {"reply": {"refusal": "No."}}]})");
+  };
+  CHECK(
+      warnings_on_gateway(script("documented")) ==
+      Texts{"/stubs/0/reply/refusal: the profile \"documented\" has no field for a refusal, so it is sent as content; "
+            "the profile \"openai\" has one; 1 other place names it too"});
+  CHECK(warnings_on_gateway(script("openai")) == Texts{});
+}
+
 TEST_CASE("a failure in a bundle gets no warning on any path") {
   CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "bundle": {"about": "a refusal"}, "failures": [
     {"failure": 404, "for": {"operation": "POST /v1/v1/chat/completions"}}]})")) == Texts{});

@@ -1116,6 +1116,18 @@ class Scopes(Evidence):
             self.assertTrue(all(self.pool.map(lambda number: run(gateway, number), range(100))))
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
 
+    def test_the_state_machines_of_a_scope_are_unknown_without_it(self):
+        with Program() as gateway:
+            id_ = gateway.post("/scopes", {})["id"]
+            gateway.put("/states/order", {"state": "paid"}, scope=id_)
+            gateway.put("/states/other:order", {"state": "new"})
+            self.assertEqual(gateway.get("/states")["states"], {"other:order": "new"})
+            for call in gateway.get, lambda path: gateway.put(path, {"state": "lost"}):
+                told = self.refused("no_such_machine", 404, call, f"/states/{id_}:order")
+                self.assertNotIn(f"{id_}:order", told["message"].replace(f'machine "{id_}:order"', ""))
+            self.assertEqual(gateway.get("/states", scope=id_)["states"], {"order": "paid"})
+            self.refused("no_such_machine", 404, gateway.get, "/states/order")
+
     def test_a_stub_states_its_scope_once(self):
         with Program() as gateway:
             scope = gateway.post("/scopes")

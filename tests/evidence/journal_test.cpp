@@ -253,6 +253,24 @@ TEST_CASE("an exception in the log function does not affect the exchange") {
   CHECK(gateway.journal().count() == 2);
 }
 
+TEST_CASE("an exchange that ended before a byte was sent has no status") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  gateway.chat().reply(text("x").fault(before_headers(), close_connection()),
+                       text("x").fault(after_headers(), close_connection()));
+  for (int request = 1; request <= 2; ++request) {
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(request), 10s));
+    CHECK(gateway.journal().last().outcome(10s) == Outcome::Kind::broken_by_fault);
+  }
+  const std::vector<Exchange> all = gateway.journal().all();
+  CHECK(all[0].status() == 0);
+  CHECK(as_json(all[0]).at("status").is_null());
+  CHECK(has_part(all[0].summary(), "/v1/chat/completions (no status) stub"));
+  CHECK(all[1].status() == 200);
+  CHECK(as_json(all[1]).at("status") == 200);
+}
+
 TEST_CASE("an exchange is recorded before the gateway sends the first byte of the reply") {
   Gateway gateway;
   gateway.chat().reply(text("x").fault(before_headers(), stall()));

@@ -163,6 +163,21 @@ TEST_CASE("an unknown placeholder makes templated() throw, or causes a 500 if it
   CHECK(contains(wire.gateway.verify().message(), "\"{{b}}\" is not a place of a template"));
 }
 
+TEST_CASE("values of placeholders beyond 32 MiB in all cause a 500 and a problem") {
+  const std::string prompt(std::size_t{1} << 20, 'a');
+  const auto quotes = [](int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += "{{request.last_user_text}}";
+    return all;
+  };
+  CHECK(Wire(raw_reply(200, quotes(32), "text/plain").templated()).http.chat(asking(prompt)).body.size() == 32u << 20);
+  for (const Reply& reply : {text(quotes(33)), text(quotes(20)).thinking(quotes(13)), raw_reply(200, quotes(200))}) {
+    const Wire wire(reply.templated(), Options{}.verify_on_destruction(false));
+    CHECK(wire.http.chat(asking(prompt)).status == 500);
+    CHECK(contains(wire.gateway.verify().message(), "the placeholders of a template may become 32 MiB in all"));
+  }
+}
+
 TEST_CASE("a template that a reply function returns is filled too") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest&) { return text("{{request.last_user_text}} {{count}}").templated(); });

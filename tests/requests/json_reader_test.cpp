@@ -457,6 +457,18 @@ TEST_CASE("an error names the place, the expected and the actual kind of value")
   }
 }
 
+TEST_CASE("a request with more than a million values gets a 400 that says so") {
+  const auto list = [](std::size_t count) { return "[" + repeated("[],", count - 2) + "0]"; };
+  const Wire wire;
+  CHECK(wire.post(list(1'000'000)).error_code() != "invalid_json");
+  for (const std::string& body : {list(1'000'001), list(5'000'000)}) {
+    const Response response = wire.post(body);
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "invalid_json");
+    CHECK(response.error_message() == "invalid JSON at line 1, column 2999999: more than 1000000 values");
+  }
+}
+
 TEST_CASE("too deeply nested arguments count as invalid JSON") {
   CHECK(arguments(repeated("[", 512) + repeated("]", 512)).is_array());
   CHECK(arguments(repeated("[", 513) + repeated("]", 513)).is_null());

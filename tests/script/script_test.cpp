@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <functional>
 #include <future>
 #include <map>
@@ -21,6 +22,7 @@
 #include "support/printing.hpp"
 #include "support/text.hpp"
 #include "support/threads.hpp"
+#include "support/timing.hpp"
 
 namespace script_test {
 
@@ -537,6 +539,65 @@ TEST_CASE("a stub's handle outlives its gateway") {
   }();
   CHECK(stub.calls() == 1);
   CHECK(stub.last_call().status() == 200);
+}
+
+// Skipped with sanitizers, which execute the same steps but take long.
+TEST_CASE("mounting and removing stubs one by one takes time proportional to their number" *
+          doctest::skip(test_support::sanitized)) {
+  const auto seconds = [](int count) {
+    Gateway gateway;
+    std::vector<Stub> stubs;
+    const std::clock_t begin = std::clock();
+    for (int number = 0; number < count; ++number)
+      stubs.push_back(gateway.chat().when(user_says(std::to_string(number))).priority(number % 3).reply("a"));
+    for (const Stub& stub : stubs) stub.remove();
+    return static_cast<double>(std::clock() - begin);
+  };
+  const auto ratio = [&] { return seconds(8000) / seconds(1000); };
+  // With quadratic growth, the ratio would be 64. A busy machine also increases CPU time a little.
+  const double first = ratio();
+  INFO(first, " times as long for eight times the number");
+  CHECK((first < 20 || ratio() < 20));
+}
+
+TEST_CASE("stubs that are mounted, kept and removed stay in their order between requests") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const Http http(gateway);
+  const auto mounted = [&](const char* name, int priority) {
+    return gateway.chat().named(name).priority(priority).reply(name);
+  };
+  const auto first = [&] { return http.chat().text(); };
+  const Stub low = mounted("low", -1);
+  const Stub old = mounted("old", 0);
+  const Stub young = mounted("young", 0);
+  CHECK(first() == "young");
+  young.remove();
+  young.remove();
+  CHECK(first() == "old");
+  const Stub high = mounted("high", 1);
+  const Stub newest = mounted("newest", 0);
+  CHECK(first() == "high");
+  high.remove();
+  CHECK(first() == "newest");
+  newest.remove();
+  old.remove();
+  CHECK(first() == "low");
+  gateway.reset();
+  low.remove();
+  CHECK(mounted("last", 0).title() != low.title());
+  CHECK(first() == "last");
+}
+
+TEST_CASE("the title of a stub has its conditions once another stub is mounted on its line") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const auto mounted = [&](const char* said) { return gateway.chat().when(user_says(said)).reply("a"); };
+  const Stub one = mounted("one");
+  CHECK_FALSE(has_part(one.title(), "user text"));
+  const Stub two = mounted("two");
+  const Stub three = mounted("three");
+  for (const Stub& stub : {one, two, three}) CHECK(has_part(stub.title(), "user text contains"));
+  for (const Stub& stub : {one, two, three}) stub.remove();
+  CHECK_FALSE(has_part(mounted("four").title(), "user text"));
 }
 
 }  // namespace script_test

@@ -76,6 +76,16 @@ TEST_CASE("a report shows a difference in a long text with its surroundings") {
   CHECK(explain_text(equals(cat), cat.substr(0, 320)) ==
         "\"…6789the lazy cat sleepsa\" instead of "
         "\"…6789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefg…\" from byte 321 on");
+  CHECK(explain_text(contains(dog), "You say: " + cat) ==
+        "\"…567890123456789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" instead of "
+        "\"…567890123456789the lazy dog sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" from byte 319 on; the "
+        "first 309 of its 619 bytes were found, up to byte 318");
+  CHECK(explain_text(contains("the lazy dog"), cat) ==
+        "\"the lazy cat\" instead of \"the lazy dog\"; the first 9 of its 12 bytes were found, up to byte 309");
+  const std::string end = repeated("aab", 1000);
+  CHECK(explain_text(contains(end + "c"), repeated("aab", 2000) + "aac") ==
+        "\"…" + repeated("aab", 8) + "a\" instead of \"…" + repeated("aab", 8) +
+            "c\" from byte 3,001 on; the first 3,000 of its 3,001 bytes were found, up to byte 3,000");
   // These reports show no difference, only the first 120 characters of the text, or the last 120 for ends_with.
   CHECK(explain_text(starts_with("1"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
   CHECK(explain_text(ends_with("!"), cat) == "\"…" + repeated("abcdefghij", 12) + "\"");

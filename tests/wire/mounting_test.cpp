@@ -11,6 +11,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace mounting_test {
 
@@ -19,6 +20,7 @@ using namespace std::chrono_literals;
 using test_support::chat_path;
 using test_support::Http;
 using test_support::RawConnection;
+using test_support::refused;
 using test_support::Response;
 
 TEST_CASE("a mounted operation answers, and the journal has its request and response") {
@@ -118,6 +120,21 @@ TEST_CASE("a segment in braces matches any single segment, and the handler gets 
   CHECK(http.with_key(key.secret).get("/v1/models").status == 403);
   gateway.fail_next(overloaded(), 1, frames);
   CHECK(http.get("/v1/videos/b/frames/2").status == 529);
+}
+
+TEST_CASE("a path with an asterisk is refused, since it would match only itself") {
+  Gateway gateway;
+  const std::string why = "\"*\" is no wildcard; a segment in braces, such as {id}, matches any";
+  for (const std::string path : {"/v1/*", "/*", "/v1/files*/a"}) {
+    CHECK(refused([&] { gateway.on("GET", path, [](const ReceivedRequest&) { return Json(); }); }) ==
+          "Gateway::on(\"GET\", \"" + path + "\", …): " + why);
+    const Json entry{{"method", "GET"}, {"path", path}, {"reply", Json::object()}};
+    const auto mounted = [&] {
+      const Json script{{"mock_gateway", 1}, {"operations", Json::array({entry})}};
+      static_cast<void>(ScriptDocument::from_json(script).mount(gateway));
+    };
+    CHECK(test_support::contains(refused(mounted), why));
+  }
 }
 
 TEST_CASE("a path without braces has priority over a path with braces, in any order of mounting") {

@@ -275,6 +275,26 @@ TEST_CASE("a content type other than JSON gets a 415 unless it is missing or an 
   }
 }
 
+TEST_CASE("a body with a content coding gets a 415 that names the field") {
+  for (const Acceptance& acceptance : {Acceptance{}, Acceptance::lenient()}) {
+    Gateway gateway{Options{}.acceptance(acceptance).embeddings(true)};
+    gateway.on("POST", "/v1/files", [](const ReceivedRequest& request) { return Json(request.body); });
+    const Http http(gateway);
+    for (const char* path : {chat_path, "/v1/embeddings"}) {
+      for (const char* coding : {"gzip", "br", "deflate, gzip"}) {
+        const Response response = http.with_header("Content-Encoding", coding).post(path, "\x1f\x8b\x08");
+        CHECK(response.status == 415);
+        CHECK(response.error_code() == "unsupported_content_encoding");
+        CHECK(response.error_message() ==
+              "Content-Encoding: the gateway reads no compressed bodies, got \"" + std::string(coding) + "\"");
+      }
+    }
+    for (const char* coding : {"", "identity", "Identity"})
+      CHECK(http.with_header("Content-Encoding", coding).post(chat_path, chat_body().dump()).status == 200);
+    CHECK(http.with_header("Content-Encoding", "gzip").post("/v1/files", "a").json() == "a");
+  }
+}
+
 TEST_CASE("a form content type gets a 415 for a form, and a 400 for JSON that is not a chat request") {
   Gateway gateway;
   const Http http = Http(gateway).with_content_type("application/x-www-form-urlencoded");
