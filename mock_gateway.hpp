@@ -1078,6 +1078,11 @@ class Reply {
   /// waits until the client has read these, as in slice_writes. A reply with no more than `byte` bytes is sent in one
   /// write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
+  /// Sends a stream in HTTP chunks of at most `bytes`, as nginx and CDNs do: chunks end inside events and characters.
+  /// Each event begins a new chunk, so that it is sent when it is due. A gzip stream is cut after compression. No
+  /// effect over HTTP/1.0, which has no chunks, and on a plain reply, which has a Content-Length. `bytes` is at least
+  /// 1. Throws GatewayError for a failure and a raw reply, which are never streamed.
+  [[nodiscard]] Reply http_chunks_of(std::size_t bytes) const;
 
  private:
   friend struct detail::Access;
@@ -3735,6 +3740,10 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
+  /// Divides the body of a stream into two HTTP chunks instead of two writes: after its first byte, after its second,
+  /// and so on. Counts compressed bytes if the dialect has gzip. The whole answer is one write. Throws GatewayError
+  /// unless used with splits(). The sweep throws it for a plain answer, over HTTP/1.0, and for open_after_done.
+  [[nodiscard]] SweepOptions http_chunks() const;
   /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
@@ -3770,7 +3779,7 @@ class SweepStep {
   const Trigger& trigger() const;
   /// Returns the effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// Returns the number of bytes before the second write. Throws GatewayError unless the sweep is splits().
+  /// Returns the number of bytes before the second write or chunk. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
   /// Returns the exchanges in the journal that the step's reply answered, oldest first; several if the client retried.
   /// They have ended, unless the client left one open for 1 s.
@@ -5424,6 +5433,8 @@ struct ReplyData {
   std::vector<Hold> holds;
   SseDialect sse;
   Writes writes;
+  std::size_t http_chunk = 0;        // the maximum size of HTTP chunks of a stream; 0: one per event
+  std::size_t first_http_chunk = 0;  // the first of two chunks, both sent at the end; set by sweeps
   wire::Headers headers;
   bool templated = false;  // its texts have placeholders
   bool traced = false;     // all sent bytes are kept
@@ -7474,8 +7485,9 @@ class AnswerLog {
     std::size_t before = 0;
     /// How many bytes longer the HTTP chunk was announced than it is.
     std::size_t missing = 0;
-    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
+    /// Whether the payload may be in several HTTP chunks. As if compressed, its bytes on the wire differ from it.
+    bool divided = false;
   };
 
   struct Event {
@@ -7576,12 +7588,13 @@ class GzipStream {
  public:
   /// The size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
+  /// The size of a whole member for `size` bytes that are passed to one append().
+  static std::size_t member_size(std::size_t size);
 
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
   void end(std::string& out);
-  bool begun() const { return begun_; }
 
  private:
   bool begun_ = false;
@@ -7599,15 +7612,18 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing.
-  EventFraming(const SseDialect& dialect, bool chunked);
+  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
+  /// Wraps bytes of the body in chunks, and gzip if enabled. If bytes are `missing`, the last chunk is announced longer
+  /// than it is. Returns nothing if terminator() sends all bytes.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
+  /// The number of bytes by which wrap() announced its last chunk longer than it is.
+  std::size_t missing() const { return missing_; }
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -7620,6 +7636,7 @@ class EventFraming {
   std::string_view ping() const { return ping_; }
 
  private:
+  void append_chunks(std::string_view bytes, std::size_t missing);
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
   /// Appends lines that are separated by "\n", without the last line end.
@@ -7632,9 +7649,14 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
+  std::size_t most_;
+  std::size_t first_;
   bool plain_;
   std::optional<GzipStream> gzip_;
+  std::size_t missing_ = 0;
   std::string text_;
+  std::string coded_;
+  std::string whole_;  // the body, if terminator() sends all of it
   std::string buffer_;
 };
 
@@ -10659,6 +10681,7 @@ struct SweepPlan {
   std::optional<std::vector<Effect>> effects;
   bool every_byte = false;
   bool body_only = false;
+  bool http_chunks = false;
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
@@ -14657,6 +14680,14 @@ MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::http_chunks_of(std::size_t bytes) const {
+  if (bytes == 0) throw GatewayError("http_chunks_of needs at least 1 byte per chunk; an empty chunk ends the body");
+  if (data_->failure || data_->raw)
+    throw GatewayError(std::string(data_->failure ? "a failure" : "a raw reply") +
+                       " is never streamed, so it has no HTTP chunks; chunks(…) is a stream");
+  return detail::with(*this, &detail::ReplyData::http_chunk, bytes);
+}
+
 MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
   return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
 }
@@ -14870,14 +14901,17 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it must be the whole reply");
   }
-  const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
+  const bool written_otherwise =
+      part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together || part.http_chunk > 0;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
       !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
+        "the "
+        "whole: "
         "choices(…).every(…)");
   }
 }
@@ -21460,7 +21494,7 @@ MOCK_GATEWAY_INLINE void AnswerLog::handed_over(std::size_t written, TimePoint n
     const std::size_t payload_begin = place.begin + place.before;
     if (is_whole)
       piece.taken = piece.size();
-    else if (!place.compressed && written > payload_begin)
+    else if (!place.compressed && !place.divided && written > payload_begin)
       piece.taken = std::min(piece.size(), written - payload_begin);
     if (!is_whole) break;
   }
@@ -21835,7 +21869,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
-  framing_.emplace(plan_.sse, chunked_);
+  framing_.emplace(plan_.sse, chunked_, plan_.http_chunk, plan_.first_http_chunk);
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
@@ -21965,7 +21999,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t
 MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
-  log(AnswerLog::Kind::body, bytes, wire, missing, event);
+  log(AnswerLog::Kind::body, bytes, wire, framing_ ? framing_->missing() : missing, event);
   writes_.send(wire);
   body_bytes_ += bytes.size();
 }
@@ -21993,10 +22027,12 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
 MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
                    std::size_t event) const {
   if (!progress_.log) return;
-  const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
-  const bool is_bare = is_compressed || wire.size() == payload.size();
+  const bool is_event = kind == AnswerLog::Kind::body && framing_;
+  const bool is_compressed = is_event && plan_.sse.gzip();
+  const bool is_divided = is_event && plan_.http_chunk + plan_.first_http_chunk > 0;
+  const bool is_bare = is_compressed || is_divided || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
-  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
+  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed, is_divided}, event);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -22285,13 +22321,16 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
+MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
+      most_(most),
+      first_(chunked ? first : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
-             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip()) {
+             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
+             most == 0 && first == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -22311,6 +22350,7 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
+  buffer_.clear();
   begin_chunk(before_.size() + data.size() + after_.size());
   buffer_.append(before_).append(data).append(after_);
   if (chunked_) buffer_.append("\r\n");
@@ -22318,17 +22358,17 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) 
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
-  if (gzip_) {
-    constexpr std::size_t member_head = 10;
-    begin_chunk(GzipStream::coded_size(bytes.size()) + GzipStream::coded_size(missing) +
-                (gzip_->begun() ? 0 : member_head));
-    gzip_->begin(buffer_);
-    gzip_->append(buffer_, bytes);
+  buffer_.clear();
+  if (first_ > 0) {
+    whole_.append(bytes);
+  } else if (gzip_) {
+    coded_.clear();
+    gzip_->begin(coded_);
+    gzip_->append(coded_, bytes);
+    append_chunks(coded_, GzipStream::coded_size(missing));
   } else {
-    begin_chunk(bytes.size() + missing);
-    buffer_.append(bytes);
+    append_chunks(bytes, missing);
   }
-  if (chunked_ && missing == 0) buffer_.append("\r\n");
   return buffer_;
 }
 
@@ -22337,14 +22377,33 @@ MOCK_GATEWAY_INLINE void EventFraming::shrink() {
   std::string().swap(text_);
 }
 
+MOCK_GATEWAY_INLINE void EventFraming::append_chunks(std::string_view bytes, std::size_t missing) {
+  missing_ = 0;
+  while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
+    const std::size_t left = bytes.size() + missing;
+    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::string_view part = bytes.substr(0, size);
+    begin_chunk(size);
+    buffer_.append(part);
+    missing_ = size - part.size();
+    if (chunked_ && missing_ == 0) buffer_.append("\r\n");
+    bytes.remove_prefix(part.size());
+  }
+}
+
 MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
-  if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
-  std::string end;
-  gzip_->begin(end);
-  gzip_->end(end);
-  begin_chunk(end.size());
-  buffer_.append(end);
-  if (chunked_) buffer_.append("\r\n").append(end_);
+  buffer_.clear();
+  coded_.clear();
+  if (gzip_) {
+    gzip_->begin(coded_);
+    gzip_->append(coded_, whole_);
+    gzip_->end(coded_);
+  }
+  const std::string_view rest = gzip_ ? coded_ : whole_;
+  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  append_chunks(rest.substr(0, first), 0);
+  append_chunks(rest.substr(first), 0);
+  if (chunked_) buffer_.append(end_);
   return buffer_;
 }
 
@@ -22388,7 +22447,6 @@ MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
-  buffer_.clear();
   if (!chunked_) return;
   char digits[2 * sizeof size];
   buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");
@@ -22435,6 +22493,11 @@ MOCK_GATEWAY_INLINE void append_block(std::string& out, std::string_view bytes, 
 
 MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
   return size + (size + gzip::largest_block - 1) / gzip::largest_block * gzip::block_head;
+}
+
+MOCK_GATEWAY_INLINE std::size_t GzipStream::member_size(std::size_t size) {
+  constexpr std::size_t header_and_end = 23;
+  return coded_size(size) + header_and_end;
 }
 
 MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
@@ -33580,6 +33643,12 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
   return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::http_chunks() const {
+  if (!data_->splits)
+    throw GatewayError("http_chunks is for splits(); Reply::http_chunks_of cuts the chunks of a reply");
+  return detail::with(*this, &detail::SweepPlan::http_chunks, true);
+}
+
 MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
                      bool reached)
     : name_(std::move(name)),
@@ -33726,7 +33795,8 @@ class SweepRun {
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
   std::size_t first_split_ = 1;  // the bytes before the first split
-  std::size_t bytes_ = 1;        // the bytes of the whole answer
+  std::size_t bytes_ = 1;        // the bytes to split: the whole answer, or the body in HTTP chunks
+  std::size_t before_ = 0;       // the bytes before those
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -33746,7 +33816,12 @@ MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
   }
   const AnswerLog::Parts trace = Access::record(*first).progress.log->parts();
   for (const AnswerLog::Parts::Part& part : trace.parts) body_ += part.bytes.size();
-  if (options_.splits) {
+  if (options_.http_chunks) {
+    if (first->bytes_sent() <= trace.head + body_ || reply_.sse.open_after_done())
+      throw GatewayError("the answer has no HTTP chunks to divide: it must be a stream that ends, over HTTP/1.1");
+    bytes_ = std::max<std::size_t>(1, reply_.sse.gzip() ? GzipStream::member_size(body_) : body_);
+    before_ = trace.head;
+  } else if (options_.splits) {
     bytes_ = first->bytes_sent();
     first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
   } else {
@@ -33877,10 +33952,17 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
 MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
   std::string name = "split after byte " + std::to_string(byte) + " of " + std::to_string(bytes_);
   ReplyData reply = reply_;
-  reply.writes = {Writes::Kind::split, byte};
+  if (options_.http_chunks) {
+    name += " of the body, into two HTTP chunks";
+    reply.writes = {Writes::Kind::together, 0};
+    reply.first_http_chunk = byte;
+  } else {
+    reply.writes = {Writes::Kind::split, byte};
+  }
   std::vector<Exchange> exchanges = run(std::move(reply), name);
-  const bool reached = std::any_of(exchanges.begin(), exchanges.end(),
-                                   [byte](const Exchange& exchange) { return exchange.bytes_sent() > byte; });
+  const bool reached = std::any_of(exchanges.begin(), exchanges.end(), [this, byte](const Exchange& exchange) {
+    return exchange.bytes_sent() > before_ + byte;
+  });
   return {std::move(name), std::nullopt, byte, std::move(exchanges), reached};
 }
 
@@ -36587,6 +36669,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
     {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
     {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
+    {"http_chunks_of", &positive, "the largest number of bytes per HTTP chunk of a stream",
+     &SetBy<&Reply::http_chunks_of>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -38302,262 +38386,262 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
 //    843    model/reply.hpp
-//   1164    model/received_request.hpp
-//   1248    model/failure.hpp
-//   1350    core/wait.hpp
-//   1382    core/clock.hpp
-//   1486    model/fault.hpp
-//   1651    model/hold.hpp
-//   1695    model/pace.hpp
-//   1845    model/sse_dialect.hpp
-//   1962    model/writes.hpp
-//   1993    model/http_reply.hpp
-//   2070    model/connection_fault.hpp
-//   2161    evidence/journal.hpp
-//   2443    model/sent_answer.hpp
-//   2509    script/near_miss.hpp
-//   2553    evidence/verification.hpp
-//   2675    model/finding.hpp
-//   2717    evidence/review.hpp
-//   2838    model/operation.hpp
-//   2869    keys/api_key.hpp
-//   2990    keys/keys.hpp
-//   3045    model/profile.hpp
-//   3074    model/tokenizer.hpp
-//   3086    gateway/options.hpp
-//   3227    model/acceptance.hpp
-//   3396    request/chat_request.hpp
-//   3515    script/scope.hpp
-//   3569    script/failure_scope.hpp
-//   3615    script/chaos.hpp
-//   3709    gateway/sweep.hpp
-//   3846    gateway/catalogue.hpp
-//   4006    gateway/mishaps.hpp
-//   4105    document/scenario_files.hpp
-//   4137    core/error.hpp
-//   4152    document/script_document.hpp
-//   4291    evidence/evidence_json.hpp
-//   4315    core/printed.hpp
-//   4344    core/reporter.hpp
-//   4423  Implementation
-//   4484    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4810    core/calendar.hpp
-//   4829    core/access.hpp
-//   4901    core/timeline.hpp
-//   5079    core/rows.hpp
-//   5105    core/change_count.hpp
-//   5149    core/process.hpp
-//   5176    core/warning.hpp
-//   5191    core/heap_optional.hpp
-//   5218    core/handoff.hpp
-//   5255    model/profile_traits.hpp
-//   5355    model/checks.hpp
-//   5371    model/reply_data.hpp
-//   5437    model/request_error.hpp
-//   5450    model/fault_rows.hpp
-//   5566    model/failure_rows.hpp
-//   5606    model/dialect_rows.hpp
-//   5643    model/finding_kinds.hpp
-//   5720    model/reply_checks.hpp
-//   5769    request/embedding_request.hpp
-//   5793    request/chat_parser.hpp
-//   5810    request/chat_fields.hpp
-//   5858    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_checker.hpp
-//   6678    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6729    script/matcher_node.hpp
-//   6834    script/script.hpp
-//   7088    script/chaos_plan.hpp
-//   7130    script/chaos_rules.hpp
-//   7204    script/connection_faults.hpp
-//   7258    script/forced_failures.hpp
-//   7297    script/field_matchers.hpp
-//   7371    script/hiding.hpp
-//   7410    script/excerpts.hpp
-//   7434    script/json_comparison.hpp
-//   7460    delivery/answer_log.hpp
-//   7569    delivery/gzip.hpp
-//   7594    delivery/framing.hpp
-//   7643    delivery/outlet.hpp
-//   7690    delivery/pace_schedule.hpp
-//   7732    delivery/progress.hpp
-//   7782    delivery/waits.hpp
-//   7858    delivery/write_queue.hpp
-//   7953    delivery/delivery.hpp
-//   8219    http/exchange_observer.hpp
-//   8253    http/sockets.hpp
-//   8373    http/wakes.hpp
-//   8442    http/connection.hpp
-//   8709    http/request_reader.hpp
-//   8833    http/server.hpp
-//   8893    http/response.hpp
-//   8908    http/turned_away.hpp
-//   8956    http/workers.hpp
-//   9012    http/acceptor.hpp
-//   9055    http/poller.hpp
-//   9108    http/reactor.hpp
-//   9214    evidence/kept_problems.hpp
-//   9277    evidence/record.hpp
-//   9529    evidence/diagnosis.hpp
-//   9591    evidence/gateway_problems.hpp
-//   9689    evidence/review_parts.hpp
-//   9750    serve/asked_requests.hpp
-//   9827    serve/operations.hpp
-//   9894    serve/served_models.hpp
-//   9934    serve/gateway_state.hpp
-//   9992    serve/served_request.hpp
-//  10173    serve/runner.hpp
-//  10223    serve/connection_loop.hpp
-//  10266    serve/tester_code.hpp
-//  10330    gateway/catalogue_entries.hpp
-//  10593    gateway/option_values.hpp
-//  10651    gateway/sweep_run.hpp
-//  10674    document/script_reader.hpp
-//  10883    document/script_sections.hpp
-//  11062    document/script_values.hpp
-//  11228    core/calendar.cpp
-//  11309    core/clock.cpp
-//  11714    core/gate.cpp
-//  11924    core/json_reader.cpp
-//  12263    core/pattern.cpp
-//  12676    core/random.cpp
-//  12731    core/reporter.cpp
-//  12829    core/text.cpp
-//  13173    model/acceptance.cpp
-//  13232    model/checks.cpp
-//  13269    model/connection_fault.cpp
-//  13371    model/failure.cpp
-//  13517    model/fault.cpp
-//  13751    model/finding.cpp
-//  13785    model/http_reply.cpp
-//  13851    model/pace.cpp
-//  14049    model/profile.cpp
-//  14227    model/range.cpp
-//  14257    model/received_request.cpp
-//  14325    model/reply.cpp
-//  14721    model/reply_checks.cpp
-//  14914    model/reply_template.cpp
-//  15074    model/sent_answer.cpp
-//  15102    model/sse_dialect.cpp
-//  15247    request/chat_fields.cpp
-//  15389    request/chat_messages.cpp
-//  15598    request/chat_reader.cpp
-//  16003    request/chat_request.cpp
-//  16087    request/embedding_request.cpp
-//  16175    keys/api_key.cpp
-//  16225    keys/key_store.cpp
-//  16722    keys/keys.cpp
-//  16786    keys/secrets.cpp
-//  16991    answer/bodies.cpp
-//  17064    answer/completion.cpp
-//  17290    answer/completion_events.cpp
-//  17486    answer/completion_json.cpp
-//  17703    answer/default_reply.cpp
-//  17880    answer/embeddings.cpp
-//  17997    answer/schema_checker.cpp
-//  18460    answer/schema_instance.cpp
-//  18833    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19255    script/chaos_rules.cpp
-//  19367    script/connection_faults.cpp
-//  19476    script/excerpts.cpp
-//  19538    script/field_matchers.cpp
-//  19916    script/forced_failures.cpp
-//  20005    script/hiding.cpp
-//  20120    script/json_comparison.cpp
-//  20206    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20800    script/scope.cpp
-//  20858    script/script.cpp
-//  21254    script/text_matchers.cpp
-//  21375    delivery/answer_log.cpp
-//  21545    delivery/delivery.cpp
-//  22009    delivery/faults_and_waits.cpp
-//  22282    delivery/framing.cpp
-//  22399    delivery/gzip.cpp
-//  22466    delivery/pace_schedule.cpp
-//  22535    delivery/progress.cpp
-//  22586    delivery/write_queue.cpp
-//  22727    http/acceptor.cpp
-//  22835    http/compatibility.cpp
-//  22944    http/connection.cpp
-//  23525    http/poller.cpp
-//  23693    http/reactor.cpp
-//  23956    http/request_reader.cpp
-//  24407    http/response.cpp
-//  24488    http/server.cpp
-//  24895    http/sockets.cpp
-//  25397    http/turned_away.cpp
-//  25481    http/workers.cpp
-//  25594    evidence/diagnosis.cpp
-//  25813    evidence/evidence_json.cpp
-//  26180    evidence/exchange.cpp
-//  26466    evidence/gateway_problems.cpp
-//  26913    evidence/journal.cpp
-//  27067    evidence/kept_problems.cpp
-//  27177    evidence/notes.cpp
-//  27278    evidence/record.cpp
-//  27735    evidence/redaction.cpp
-//  27875    evidence/redirects.cpp
-//  27978    evidence/retries.cpp
-//  28350    evidence/review.cpp
-//  28721    evidence/told_in_body.cpp
-//  28818    evidence/verification.cpp
-//  28935    serve/answer_headers.cpp
-//  29012    serve/asked_requests.cpp
-//  29079    serve/chat_judge.cpp
-//  29392    serve/connection_loop.cpp
-//  29553    serve/gateway_state.cpp
-//  29589    serve/judge.cpp
-//  29822    serve/limits.cpp
-//  29919    serve/operations.cpp
-//  30141    serve/reply_answer.cpp
-//  30282    serve/request_checks.cpp
-//  30356    serve/runner.cpp
-//  30704    serve/served_models.cpp
-//  30782    serve/served_request.cpp
-//  30850    gateway/catalogue.cpp
-//  31263    gateway/catalogue_chunks.cpp
-//  31551    gateway/catalogue_delivery.cpp
-//  31703    gateway/catalogue_entries.cpp
-//  31932    gateway/catalogue_failures.cpp
-//  32213    gateway/catalogue_framing.cpp
-//  32397    gateway/catalogue_tool_calls.cpp
-//  32596    gateway/chat_script.cpp
-//  32745    gateway/gateway.cpp
-//  33035    gateway/mishaps.cpp
-//  33373    gateway/options.cpp
-//  33526    gateway/sweep.cpp
-//  33927    document/scenario_files.cpp
-//  34065    document/script_document.cpp
-//  34455    document/script_faults.cpp
-//  34741    document/script_files.cpp
-//  34885    document/script_gateway.cpp
-//  35188    document/script_matchers.cpp
-//  35480    document/script_objects.cpp
-//  35640    document/script_reader.cpp
-//  36088    document/script_references.cpp
-//  36404    document/script_replies.cpp
-//  36788    document/script_schema.cpp
-//  36915    document/script_sections.cpp
-//  37457    document/script_values.cpp
-//  37845  Adapters
-//  37862    adapters/catch2.hpp
-//  38016    adapters/doctest.hpp
-//  38176    adapters/gtest.hpp
+//   1169    model/received_request.hpp
+//   1253    model/failure.hpp
+//   1355    core/wait.hpp
+//   1387    core/clock.hpp
+//   1491    model/fault.hpp
+//   1656    model/hold.hpp
+//   1700    model/pace.hpp
+//   1850    model/sse_dialect.hpp
+//   1967    model/writes.hpp
+//   1998    model/http_reply.hpp
+//   2075    model/connection_fault.hpp
+//   2166    evidence/journal.hpp
+//   2448    model/sent_answer.hpp
+//   2514    script/near_miss.hpp
+//   2558    evidence/verification.hpp
+//   2680    model/finding.hpp
+//   2722    evidence/review.hpp
+//   2843    model/operation.hpp
+//   2874    keys/api_key.hpp
+//   2995    keys/keys.hpp
+//   3050    model/profile.hpp
+//   3079    model/tokenizer.hpp
+//   3091    gateway/options.hpp
+//   3232    model/acceptance.hpp
+//   3401    request/chat_request.hpp
+//   3520    script/scope.hpp
+//   3574    script/failure_scope.hpp
+//   3620    script/chaos.hpp
+//   3714    gateway/sweep.hpp
+//   3855    gateway/catalogue.hpp
+//   4015    gateway/mishaps.hpp
+//   4114    document/scenario_files.hpp
+//   4146    core/error.hpp
+//   4161    document/script_document.hpp
+//   4300    evidence/evidence_json.hpp
+//   4324    core/printed.hpp
+//   4353    core/reporter.hpp
+//   4432  Implementation
+//   4493    core/random.hpp
+//   4523    core/text.hpp
+//   4626    core/json_reader.hpp
+//   4680    core/pattern.hpp
+//   4771    core/json_pointer.hpp
+//   4819    core/calendar.hpp
+//   4838    core/access.hpp
+//   4910    core/timeline.hpp
+//   5088    core/rows.hpp
+//   5114    core/change_count.hpp
+//   5158    core/process.hpp
+//   5185    core/warning.hpp
+//   5200    core/heap_optional.hpp
+//   5227    core/handoff.hpp
+//   5264    model/profile_traits.hpp
+//   5364    model/checks.hpp
+//   5380    model/reply_data.hpp
+//   5448    model/request_error.hpp
+//   5461    model/fault_rows.hpp
+//   5577    model/failure_rows.hpp
+//   5617    model/dialect_rows.hpp
+//   5654    model/finding_kinds.hpp
+//   5731    model/reply_checks.hpp
+//   5780    request/embedding_request.hpp
+//   5804    request/chat_parser.hpp
+//   5821    request/chat_fields.hpp
+//   5869    request/chat_reader.hpp
+//   5964    keys/secrets.hpp
+//   6007    keys/key_store.hpp
+//   6214    answer/bodies.hpp
+//   6242    answer/events.hpp
+//   6300    answer/tokens.hpp
+//   6370    answer/completion.hpp
+//   6459    answer/completion_json.hpp
+//   6495    answer/completion_events.hpp
+//   6556    answer/words.hpp
+//   6571    answer/default_reply.hpp
+//   6586    answer/schema_checker.hpp
+//   6689    answer/embeddings.hpp
+//   6705    answer/occurrences.hpp
+//   6740    script/matcher_node.hpp
+//   6845    script/script.hpp
+//   7099    script/chaos_plan.hpp
+//   7141    script/chaos_rules.hpp
+//   7215    script/connection_faults.hpp
+//   7269    script/forced_failures.hpp
+//   7308    script/field_matchers.hpp
+//   7382    script/hiding.hpp
+//   7421    script/excerpts.hpp
+//   7445    script/json_comparison.hpp
+//   7471    delivery/answer_log.hpp
+//   7581    delivery/gzip.hpp
+//   7607    delivery/framing.hpp
+//   7665    delivery/outlet.hpp
+//   7712    delivery/pace_schedule.hpp
+//   7754    delivery/progress.hpp
+//   7804    delivery/waits.hpp
+//   7880    delivery/write_queue.hpp
+//   7975    delivery/delivery.hpp
+//   8241    http/exchange_observer.hpp
+//   8275    http/sockets.hpp
+//   8395    http/wakes.hpp
+//   8464    http/connection.hpp
+//   8731    http/request_reader.hpp
+//   8855    http/server.hpp
+//   8915    http/response.hpp
+//   8930    http/turned_away.hpp
+//   8978    http/workers.hpp
+//   9034    http/acceptor.hpp
+//   9077    http/poller.hpp
+//   9130    http/reactor.hpp
+//   9236    evidence/kept_problems.hpp
+//   9299    evidence/record.hpp
+//   9551    evidence/diagnosis.hpp
+//   9613    evidence/gateway_problems.hpp
+//   9711    evidence/review_parts.hpp
+//   9772    serve/asked_requests.hpp
+//   9849    serve/operations.hpp
+//   9916    serve/served_models.hpp
+//   9956    serve/gateway_state.hpp
+//  10014    serve/served_request.hpp
+//  10195    serve/runner.hpp
+//  10245    serve/connection_loop.hpp
+//  10288    serve/tester_code.hpp
+//  10352    gateway/catalogue_entries.hpp
+//  10615    gateway/option_values.hpp
+//  10673    gateway/sweep_run.hpp
+//  10697    document/script_reader.hpp
+//  10906    document/script_sections.hpp
+//  11085    document/script_values.hpp
+//  11251    core/calendar.cpp
+//  11332    core/clock.cpp
+//  11737    core/gate.cpp
+//  11947    core/json_reader.cpp
+//  12286    core/pattern.cpp
+//  12699    core/random.cpp
+//  12754    core/reporter.cpp
+//  12852    core/text.cpp
+//  13196    model/acceptance.cpp
+//  13255    model/checks.cpp
+//  13292    model/connection_fault.cpp
+//  13394    model/failure.cpp
+//  13540    model/fault.cpp
+//  13774    model/finding.cpp
+//  13808    model/http_reply.cpp
+//  13874    model/pace.cpp
+//  14072    model/profile.cpp
+//  14250    model/range.cpp
+//  14280    model/received_request.cpp
+//  14348    model/reply.cpp
+//  14752    model/reply_checks.cpp
+//  14948    model/reply_template.cpp
+//  15108    model/sent_answer.cpp
+//  15136    model/sse_dialect.cpp
+//  15281    request/chat_fields.cpp
+//  15423    request/chat_messages.cpp
+//  15632    request/chat_reader.cpp
+//  16037    request/chat_request.cpp
+//  16121    request/embedding_request.cpp
+//  16209    keys/api_key.cpp
+//  16259    keys/key_store.cpp
+//  16756    keys/keys.cpp
+//  16820    keys/secrets.cpp
+//  17025    answer/bodies.cpp
+//  17098    answer/completion.cpp
+//  17324    answer/completion_events.cpp
+//  17520    answer/completion_json.cpp
+//  17737    answer/default_reply.cpp
+//  17914    answer/embeddings.cpp
+//  18031    answer/schema_checker.cpp
+//  18494    answer/schema_instance.cpp
+//  18867    answer/tokens.cpp
+//  19088    answer/words.cpp
+//  19149    script/chaos.cpp
+//  19289    script/chaos_rules.cpp
+//  19401    script/connection_faults.cpp
+//  19510    script/excerpts.cpp
+//  19572    script/field_matchers.cpp
+//  19950    script/forced_failures.cpp
+//  20039    script/hiding.cpp
+//  20154    script/json_comparison.cpp
+//  20240    script/matcher.cpp
+//  20483    script/matchers.cpp
+//  20834    script/scope.cpp
+//  20892    script/script.cpp
+//  21288    script/text_matchers.cpp
+//  21409    delivery/answer_log.cpp
+//  21579    delivery/delivery.cpp
+//  22045    delivery/faults_and_waits.cpp
+//  22318    delivery/framing.cpp
+//  22457    delivery/gzip.cpp
+//  22529    delivery/pace_schedule.cpp
+//  22598    delivery/progress.cpp
+//  22649    delivery/write_queue.cpp
+//  22790    http/acceptor.cpp
+//  22898    http/compatibility.cpp
+//  23007    http/connection.cpp
+//  23588    http/poller.cpp
+//  23756    http/reactor.cpp
+//  24019    http/request_reader.cpp
+//  24470    http/response.cpp
+//  24551    http/server.cpp
+//  24958    http/sockets.cpp
+//  25460    http/turned_away.cpp
+//  25544    http/workers.cpp
+//  25657    evidence/diagnosis.cpp
+//  25876    evidence/evidence_json.cpp
+//  26243    evidence/exchange.cpp
+//  26529    evidence/gateway_problems.cpp
+//  26976    evidence/journal.cpp
+//  27130    evidence/kept_problems.cpp
+//  27240    evidence/notes.cpp
+//  27341    evidence/record.cpp
+//  27798    evidence/redaction.cpp
+//  27938    evidence/redirects.cpp
+//  28041    evidence/retries.cpp
+//  28413    evidence/review.cpp
+//  28784    evidence/told_in_body.cpp
+//  28881    evidence/verification.cpp
+//  28998    serve/answer_headers.cpp
+//  29075    serve/asked_requests.cpp
+//  29142    serve/chat_judge.cpp
+//  29455    serve/connection_loop.cpp
+//  29616    serve/gateway_state.cpp
+//  29652    serve/judge.cpp
+//  29885    serve/limits.cpp
+//  29982    serve/operations.cpp
+//  30204    serve/reply_answer.cpp
+//  30345    serve/request_checks.cpp
+//  30419    serve/runner.cpp
+//  30767    serve/served_models.cpp
+//  30845    serve/served_request.cpp
+//  30913    gateway/catalogue.cpp
+//  31326    gateway/catalogue_chunks.cpp
+//  31614    gateway/catalogue_delivery.cpp
+//  31766    gateway/catalogue_entries.cpp
+//  31995    gateway/catalogue_failures.cpp
+//  32276    gateway/catalogue_framing.cpp
+//  32460    gateway/catalogue_tool_calls.cpp
+//  32659    gateway/chat_script.cpp
+//  32808    gateway/gateway.cpp
+//  33098    gateway/mishaps.cpp
+//  33436    gateway/options.cpp
+//  33589    gateway/sweep.cpp
+//  34009    document/scenario_files.cpp
+//  34147    document/script_document.cpp
+//  34537    document/script_faults.cpp
+//  34823    document/script_files.cpp
+//  34967    document/script_gateway.cpp
+//  35270    document/script_matchers.cpp
+//  35562    document/script_objects.cpp
+//  35722    document/script_reader.cpp
+//  36170    document/script_references.cpp
+//  36486    document/script_replies.cpp
+//  36872    document/script_schema.cpp
+//  36999    document/script_sections.cpp
+//  37541    document/script_values.cpp
+//  37929  Adapters
+//  37946    adapters/catch2.hpp
+//  38100    adapters/doctest.hpp
+//  38260    adapters/gtest.hpp
