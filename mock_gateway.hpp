@@ -3908,7 +3908,8 @@ class [[nodiscard]] Verdict {
 
   Kind kind() const { return kind_; }
   explicit operator bool() const { return acceptable_; }
-  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does. If
+  /// acceptable, possibly a remark, such as on an empty answer that the client passed on.
   const std::string& message() const { return message_; }
 
  private:
@@ -10407,6 +10408,11 @@ struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
+/// The text has a part that a client may leave out. This is the rest.
+struct Leaves {
+  const char* text;
+};
+
 }  // namespace catalogue_parts
 
 /// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
@@ -10434,6 +10440,7 @@ struct ScenarioRow {
   unsigned traits;
   catalogue_parts::Says text{usual_scenario_text};
   const char* sent = "";
+  const char* left = "";
   catalogue_parts::Finishes finish_reason{nullptr};
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
@@ -10462,6 +10469,7 @@ struct ScenarioRow {
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
+  constexpr void set(catalogue_parts::Leaves rest) { left = rest.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
   /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
@@ -10499,6 +10507,7 @@ struct ScenarioDescription {
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
   std::string sent = {};
+  std::string left = {};
   std::vector<wire::ToolCall> tool_calls = {};
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
@@ -31053,6 +31062,10 @@ MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const 
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
 }
 
+MOCK_GATEWAY_INLINE bool left_out_a_part(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return !scenario.left.empty() && outcome.text == scenario.left && outcome.tool_calls.empty();
+}
+
 MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error || is_told_by_reason(outcome, scenario)) {
@@ -31060,7 +31073,7 @@ MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const Sc
                       compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
-  if (made_spelled_calls(outcome, scenario)) return Verdict::Kind::handled;
+  if (made_spelled_calls(outcome, scenario) || left_out_a_part(outcome, scenario)) return Verdict::Kind::handled;
   const Comparison text = compare_text(outcome.text, scenario.text);
   const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
@@ -31258,6 +31271,8 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
   if (!acceptable) {
     message += ", expected " + to_string(said.expected) + detail::verdicts::story(outcome, said);
     message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
+  } else if (kind == Verdict::Kind::handled && said.text.empty() && said.tool_calls.empty()) {
+    message += "; remark: the caller got an empty answer and no error";
   }
   return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
 }
@@ -31434,8 +31449,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
     {"empty-turn", "answers with neither text nor call, and finish_reason stop",
-     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that there is no answer", only_error,
-     Says{""},
+     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344",
+     "reports that there is no answer, or hands the empty text on", error_too, Says{""},
      [] {
        return Chunks{opening(), closing()};
      }},
@@ -31495,6 +31510,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, other[1]);
        chunks.push_back(other[2]);
      }},
+    {"first-chunk-placeholder",
+     "begins with a chunk without choices, with \"\" for id, object and model, and created 0",
+     "Azure OpenAI: prompt_filter_results", "skips it, and reads the chunks with other ids", streams_only,
+     [](Chunks& chunks) {
+       chunks.insert(chunks.begin(), parse(R"({"id":"","object":"","created":0,"model":"","choices":[],)"
+                                           R"("prompt_filter_results":[]})"));
+     }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
      "passes over a chunk without choices", streams_only,
      [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
@@ -31519,8 +31541,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-field", "sends what the model thought as reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought, R"("reasoning":"")"},
     {"reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop",
-     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer; what was thought is none", only_error,
-     Says{""},
+     "livekit/agents#4066, google/adk-js#344",
+     "reports that there is no answer, or hands the empty text on; what was thought is no answer", error_too, Says{""},
      [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
@@ -31530,6 +31552,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        return body_with(R"("role":"assistant","content":null,)" + thought(member, "North or south?"));
      },
      R"("reasoning_content":"")"},
+    {"refusal", "sends a refusal instead of content, with finish_reason stop", "OpenAI: refusals",
+     "shows the refusal or reports it; never reads it as an empty answer", error_too, Says{"I cannot help with that."},
+     [] {
+       return Chunks{chunk_of(R"("role":"assistant","content":null,"refusal":"")"),
+                     chunk_of(R"("refusal":"I cannot ")"), chunk_of(R"("refusal":"help with that.")"), closing()};
+     },
+     [] { return body_with(R"("role":"assistant","content":null,"refusal":"I cannot help with that.")"); }},
     {"role-chunk-missing", "begins with text, without a chunk that has the role", "OpenAI: role is optional in a delta",
      "takes the assistant for the speaker", streams_only, after_headers, skip_event},
     {"role-empty", "sends \"\" for the role", "langchain-ai/langchain#27398", "takes the assistant for the speaker",
@@ -31572,6 +31601,15 @@ inline constexpr ScenarioRow chunks_rows[] = {
      [](Chunks& chunks) {
        add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
+     }},
+    {"think-tags-cut-between-deltas",
+     "sends <think> and the model's thoughts as text, and cuts </think> between two deltas",
+     "pydantic/pydantic-ai#3007", "joins the deltas before it looks for the tags, or keeps thoughts and tags",
+     streams_only, Says{"<think>North or south?</think>Zürich 21 °C."}, Leaves{"Zürich 21 °C."},
+     [] {
+       return Chunks{opening(),      saying("<think>"),     saying("North or south?"),
+                     saying("</th"), saying("ink>Zürich "), saying("21 °C."),
+                     closing()};
      }},
     {"unknown-fields", "has fields that no documentation knows, at every level",
      "OpenAI: changes that keep compatibility", "passes over them", whole_answer,
@@ -31621,6 +31659,14 @@ namespace catalogue_parts {
 using namespace std::chrono_literals;
 
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
+
+/// A handwritten response with a length, after which the connection closes without `Connection: close`.
+MOCK_GATEWAY_INLINE Reply then_closed(bool streamed) {
+  const std::string body = usual_bytes(streamed);
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+}
 
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
@@ -31728,6 +31774,8 @@ inline constexpr ScenarioRow connections_rows[] = {
      "reports it, after a few tries at most", no_answer, close_on_accept},
     {"closed-when-reused", "closes a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
      "tries again on a new connection, or reports it", error_too | second_call, close_when_reused},
+    {"closed-while-idle", "closes a kept connection after each answer, and does not announce it", "halogen#25",
+     "opens a new connection for its next call, or reports it", error_too | second_call, then_closed},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},
@@ -31831,6 +31879,7 @@ MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group
   if (!has(no_answer)) said.text = whole_text();
   said.fails_first = has(then_answer);
   (said.fails_first ? said.first_text : said.sent) = sent;
+  said.left = left;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
   said.needs_stream = has(streams_only);
@@ -32059,6 +32108,9 @@ inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
     R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* concurrency_body =
+    R"({"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error",)"
+    R"("code":"concurrency_limit_exceeded"}})";
 inline constexpr const char* daily_body =
     R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
     R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
@@ -32160,6 +32212,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
     {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports it, and does not try again",
      no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
+    {"refused-by-user-agent", "answers 403 with the HTML page of a firewall that blocks the client's User-Agent",
+     "anomalyco/opencode#41320", "reports the status, and does not try again", no_answer,
+     [] { return no_answer_behind_proxy(403, "Access denied, error 1010"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
@@ -32169,6 +32224,10 @@ inline constexpr ScenarioRow retries_rows[] = {
     {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try",
      "anthropics/claude-code#3197", "tries again, or reports it", first_try,
      [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
+    {"concurrency-limit",
+     "answers 429 without Retry-After to every first try: too many requests of the key are running",
+     "QwenLM/qwen-code#3409", "tries again after a time of its own, or reports it", first_try, limited_with,
+     concurrency_body},
     {"daily-quota", "answers 429 with the quota of a day in its body every time", "dcdpr/jp#1061",
      "reports it at once: a day's quota does not come back by waiting a moment", no_answer, limited_with, daily_body},
     {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
@@ -32225,6 +32284,9 @@ inline constexpr ScenarioRow retries_rows[] = {
      first_try, limited_until, "0.05"},
     {"retry-after-garbage", "answers 429 with Retry-After: soon to every first try", "RFC 9110, section 10.2.3",
      "tries again after a time of its own, or reports it", first_try, limited_until, "soon"},
+    {"retry-after-in-lower-case", "answers 429 with retry-after: 1 to every first try", "RFC 9110, section 5.1",
+     "finds the field in any case, waits that long and tries again, or reports it", first_try,
+     [] { return rate_limited().without_retry_after().header("retry-after", "1"); }},
     {"retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try",
      "RFC 9110, section 10.2.3", "tries again after a time of its own, or reports it", first_try, limited_until,
      "Sun, 06 Nov 1994 08:49:37 GMT"},
@@ -32262,7 +32324,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
-     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "tries again", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
@@ -32316,10 +32378,38 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
+MOCK_GATEWAY_INLINE std::string gzip_member(const std::string& bytes) {
+  GzipStream member;
+  std::string out;
+  member.begin(out);
+  member.append(out, bytes);
+  member.end(out);
+  return out;
+}
+
+/// Returns a Zstandard frame without compression (RFC 8878, section 3.1.1): its size in 4 bytes, and one block.
+MOCK_GATEWAY_INLINE std::string zstd_frame(const std::string& bytes) {
+  const std::size_t block = bytes.size() << 3U | 1U;  // the last one, not compressed
+  std::string frame = "\x28\xb5\x2f\xfd\xa0";
+  for (unsigned byte = 0; byte < 4; ++byte) frame += static_cast<char>(bytes.size() >> (8 * byte) & 0xffU);
+  for (unsigned byte = 0; byte < 3; ++byte) frame += static_cast<char>(block >> (8 * byte) & 0xffU);
+  return frame + bytes;
+}
+
+/// Makes a frame of each event, also of `[DONE]`.
+MOCK_GATEWAY_INLINE void compress_each(Chunks& chunks, std::string (*frame)(const std::string& bytes)) {
+  for (Json& chunk : chunks) chunk = frame(event_of(chunk.dump()));
+  chunks.push_back(frame(event_of("[DONE]")));
+}
+
+MOCK_GATEWAY_INLINE SseDialect without_done() { return SseDialect().done(false); }
+
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
+
+MOCK_GATEWAY_INLINE std::string with_spaces(std::string json) { return json.insert(1, 1'100'000, ' '); }
 
 inline constexpr ScenarioRow framing_rows[] = {
     {"answer-as-text-plain", "sends JSON, or the stream, as text/plain", "mistral.rs#79",
@@ -32354,12 +32444,20 @@ inline constexpr ScenarioRow framing_rows[] = {
      [] { return SseDialect().byte_order_mark(true); }},
     {"character-split-across-reads", "waits 50 ms in the middle of a character", "ollama-js#255",
      "decodes bytes across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
+    {"chunk-framing-in-body", "sends 0 and two CRLF inside the body, as at the end of a chunked body",
+     "keploy/keploy#4570", "finds the end of the body by the sizes of its chunks, or by Content-Length", whole_answer,
+     [] { return SseDialect().line_end("\r\n").comment("0"); },
+     [] { return replaced(usual_body(), "1767225600", "1767225600\r\n\r\n"); }},
     {"close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection",
      "RFC 9112, section 6.3", "reads to the end of the connection", whole_answer,
      [](bool streamed) { return until_close(streamed, usual_bytes(streamed)); }},
     {"comment-keep-alives", "sends a comment before each event", "openai-go#621, langchaingo#942",
      "passes over lines that begin with a colon", streams_only,
      [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
+    {"compressed-frame-per-event", "compresses each event separately: the stream is a series of gzip members",
+     "BerriAI/litellm#40028, RFC 1952, section 2.2", "decompresses every member, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, gzip_member); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "gzip"); }},
     {"content-encoding-claimed", "says Content-Encoding: br of an answer that is not compressed",
      "agentgateway/agentgateway#3040", "reports that the encoding is wrong or unknown, or takes the bytes as they are",
      error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
@@ -32382,13 +32480,17 @@ inline constexpr ScenarioRow framing_rows[] = {
      }},
     {"done-missing", "ends the stream without [DONE], after a finish_reason",
      "openai-node, openai-python: they need no [DONE]", "takes the finish_reason and the end of the body for the end",
-     streams_only, [] { return SseDialect().done(false); }},
+     streams_only, without_done},
     {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first", streams_only,
      before_done, duplicate_event},
     {"empty-data-keep-alive", "sends an event with empty data before each piece of text", "copilot-api#88",
      "passes over it: it is no JSON", streams_only, say_before_text, "data:\n\n"},
     {"event-field", "has an event field in each event", "WHATWG HTML 9.2.6",
      "reads the data, whatever the event's name", streams_only, [] { return SseDialect().event("completion"); }},
+    {"event-longer-than-1-mib", "sends an event, or a body, of 1.1 MB: its JSON has 1,100,000 spaces",
+     "WHATWG HTML 9.2.6: lines have no limit", "has no limit for a line, or a limit far beyond this", whole_answer,
+     [](Chunks& chunks) { chunks[2] = event_of(with_spaces(chunks[2].dump())); },
+     [] { return with_spaces(usual_body()); }},
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
      "has no limit for a line, or one far beyond this", whole_answer, Says{"x", long_text},
      [] {
@@ -32400,8 +32502,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"event-without-data", "sends an event that has a name and no data before each piece of text", "WHATWG HTML 9.2.6",
      "passes over it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
     {"events-in-one-chunk", "sends all events in one HTTP chunk", "RFC 9112, section 7.1: chunks mean nothing",
-     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; },
-     [] { return SseDialect().done(false); }},
+     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; }, without_done},
     {"final-blank-line-missing", "ends after the line with [DONE], without a blank line",
      "WHATWG HTML 9.2.6: such an event is dropped", "has had the finish_reason, and needs no [DONE]", streams_only,
      [] { return SseDialect().final_blank_line(false); }},
@@ -32421,6 +32522,9 @@ inline constexpr ScenarioRow framing_rows[] = {
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
+    {"http-chunks-cut-events", "sends the stream in HTTP chunks of 7 bytes, which end inside events and characters",
+     "nginx, RFC 9112, section 7.1: chunks mean nothing", "joins the chunks before it decodes and parses", streams_only,
+     [](const Reply& reply) { return reply.http_chunks_of(7); }},
     {"id-fields", "has an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and needs no id", streams_only,
      [] { return SseDialect().ids(true); }},
     {"id-line-then-ping", "sends an id line followed by : ping before each piece of text", "llmgateway#2334",
@@ -32450,6 +32554,10 @@ inline constexpr ScenarioRow framing_rows[] = {
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
+    {"zstd-frame-per-event", "compresses each event separately, as a Zstandard frame, whatever Accept-Encoding says",
+     "BerriAI/litellm#40028, RFC 8878, section 3.1", "decompresses every frame, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, zstd_frame); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "zstd"); }},
 };
 
 MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }
@@ -32518,6 +32626,13 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
      "goes by the calls that came, not by the reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
      "stop"},
+    {"text-and-tool-call-in-one-delta", "sends text and a whole tool call in one delta",
+     "OpenAI: content beside tool_calls", "keeps both", streams_only, one_weather_call, Says{"Let me look."},
+     [] {
+       Chunks chunks = chunks_calling(one_weather_call());
+       add_to(delta_of(chunks[1]), R"("content":"Let me look.")");
+       return chunks;
+     }},
     {"text-before-tool-call", "says something before it calls a tool", "OpenAI: content beside tool_calls",
      "keeps both", whole_answer, one_weather_call, Says{"Let me look."},
      [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
@@ -32593,6 +32708,11 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"tool-call-in-one-chunk", "sends a whole call in one chunk", "Ollama, Gemini",
      "reads the arguments of the first fragment too", streams_only, one_weather_call,
      [] { return chunks_calling(one_weather_call()); }},
+    {"tool-call-index-from-1", "streams one call, with index 1", "vercel/ai#18333",
+     "joins the fragments by index, and needs no call with index 0", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", R"("index":1,)");
+     }},
     {"tool-call-name-after-arguments", "streams a call whose name comes after its arguments",
      "OpenAI: the order of a delta's fields is not promised",
      "waits for the end of the call before it looks for the name, or reports that it is missing",
@@ -38416,232 +38536,232 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3620    script/chaos.hpp
 //   3714    gateway/sweep.hpp
 //   3855    gateway/catalogue.hpp
-//   4015    gateway/mishaps.hpp
-//   4114    document/scenario_files.hpp
-//   4146    core/error.hpp
-//   4161    document/script_document.hpp
-//   4300    evidence/evidence_json.hpp
-//   4324    core/printed.hpp
-//   4353    core/reporter.hpp
-//   4432  Implementation
-//   4493    core/random.hpp
-//   4523    core/text.hpp
-//   4626    core/json_reader.hpp
-//   4680    core/pattern.hpp
-//   4771    core/json_pointer.hpp
-//   4819    core/calendar.hpp
-//   4838    core/access.hpp
-//   4910    core/timeline.hpp
-//   5088    core/rows.hpp
-//   5114    core/change_count.hpp
-//   5158    core/process.hpp
-//   5185    core/warning.hpp
-//   5200    core/heap_optional.hpp
-//   5227    core/handoff.hpp
-//   5264    model/profile_traits.hpp
-//   5364    model/checks.hpp
-//   5380    model/reply_data.hpp
-//   5448    model/request_error.hpp
-//   5461    model/fault_rows.hpp
-//   5577    model/failure_rows.hpp
-//   5617    model/dialect_rows.hpp
-//   5654    model/finding_kinds.hpp
-//   5731    model/reply_checks.hpp
-//   5780    request/embedding_request.hpp
-//   5804    request/chat_parser.hpp
-//   5821    request/chat_fields.hpp
-//   5869    request/chat_reader.hpp
-//   5964    keys/secrets.hpp
-//   6007    keys/key_store.hpp
-//   6214    answer/bodies.hpp
-//   6242    answer/events.hpp
-//   6300    answer/tokens.hpp
-//   6370    answer/completion.hpp
-//   6459    answer/completion_json.hpp
-//   6495    answer/completion_events.hpp
-//   6556    answer/words.hpp
-//   6571    answer/default_reply.hpp
-//   6586    answer/schema_checker.hpp
-//   6689    answer/embeddings.hpp
-//   6705    answer/occurrences.hpp
-//   6740    script/matcher_node.hpp
-//   6845    script/script.hpp
-//   7099    script/chaos_plan.hpp
-//   7141    script/chaos_rules.hpp
-//   7215    script/connection_faults.hpp
-//   7269    script/forced_failures.hpp
-//   7308    script/field_matchers.hpp
-//   7382    script/hiding.hpp
-//   7421    script/excerpts.hpp
-//   7445    script/json_comparison.hpp
-//   7471    delivery/answer_log.hpp
-//   7581    delivery/gzip.hpp
-//   7607    delivery/framing.hpp
-//   7665    delivery/outlet.hpp
-//   7712    delivery/pace_schedule.hpp
-//   7754    delivery/progress.hpp
-//   7804    delivery/waits.hpp
-//   7880    delivery/write_queue.hpp
-//   7975    delivery/delivery.hpp
-//   8241    http/exchange_observer.hpp
-//   8275    http/sockets.hpp
-//   8395    http/wakes.hpp
-//   8464    http/connection.hpp
-//   8731    http/request_reader.hpp
-//   8855    http/server.hpp
-//   8915    http/response.hpp
-//   8930    http/turned_away.hpp
-//   8978    http/workers.hpp
-//   9034    http/acceptor.hpp
-//   9077    http/poller.hpp
-//   9130    http/reactor.hpp
-//   9236    evidence/kept_problems.hpp
-//   9299    evidence/record.hpp
-//   9551    evidence/diagnosis.hpp
-//   9613    evidence/gateway_problems.hpp
-//   9711    evidence/review_parts.hpp
-//   9772    serve/asked_requests.hpp
-//   9849    serve/operations.hpp
-//   9916    serve/served_models.hpp
-//   9956    serve/gateway_state.hpp
-//  10014    serve/served_request.hpp
-//  10195    serve/runner.hpp
-//  10245    serve/connection_loop.hpp
-//  10288    serve/tester_code.hpp
-//  10352    gateway/catalogue_entries.hpp
-//  10615    gateway/option_values.hpp
-//  10673    gateway/sweep_run.hpp
-//  10697    document/script_reader.hpp
-//  10906    document/script_sections.hpp
-//  11085    document/script_values.hpp
-//  11251    core/calendar.cpp
-//  11332    core/clock.cpp
-//  11737    core/gate.cpp
-//  11947    core/json_reader.cpp
-//  12286    core/pattern.cpp
-//  12699    core/random.cpp
-//  12754    core/reporter.cpp
-//  12852    core/text.cpp
-//  13196    model/acceptance.cpp
-//  13255    model/checks.cpp
-//  13292    model/connection_fault.cpp
-//  13394    model/failure.cpp
-//  13540    model/fault.cpp
-//  13774    model/finding.cpp
-//  13808    model/http_reply.cpp
-//  13874    model/pace.cpp
-//  14072    model/profile.cpp
-//  14250    model/range.cpp
-//  14280    model/received_request.cpp
-//  14348    model/reply.cpp
-//  14752    model/reply_checks.cpp
-//  14948    model/reply_template.cpp
-//  15108    model/sent_answer.cpp
-//  15136    model/sse_dialect.cpp
-//  15281    request/chat_fields.cpp
-//  15423    request/chat_messages.cpp
-//  15632    request/chat_reader.cpp
-//  16037    request/chat_request.cpp
-//  16121    request/embedding_request.cpp
-//  16209    keys/api_key.cpp
-//  16259    keys/key_store.cpp
-//  16756    keys/keys.cpp
-//  16820    keys/secrets.cpp
-//  17025    answer/bodies.cpp
-//  17098    answer/completion.cpp
-//  17324    answer/completion_events.cpp
-//  17520    answer/completion_json.cpp
-//  17737    answer/default_reply.cpp
-//  17914    answer/embeddings.cpp
-//  18031    answer/schema_checker.cpp
-//  18494    answer/schema_instance.cpp
-//  18867    answer/tokens.cpp
-//  19088    answer/words.cpp
-//  19149    script/chaos.cpp
-//  19289    script/chaos_rules.cpp
-//  19401    script/connection_faults.cpp
-//  19510    script/excerpts.cpp
-//  19572    script/field_matchers.cpp
-//  19950    script/forced_failures.cpp
-//  20039    script/hiding.cpp
-//  20154    script/json_comparison.cpp
-//  20240    script/matcher.cpp
-//  20483    script/matchers.cpp
-//  20834    script/scope.cpp
-//  20892    script/script.cpp
-//  21288    script/text_matchers.cpp
-//  21409    delivery/answer_log.cpp
-//  21579    delivery/delivery.cpp
-//  22045    delivery/faults_and_waits.cpp
-//  22318    delivery/framing.cpp
-//  22457    delivery/gzip.cpp
-//  22529    delivery/pace_schedule.cpp
-//  22598    delivery/progress.cpp
-//  22649    delivery/write_queue.cpp
-//  22790    http/acceptor.cpp
-//  22898    http/compatibility.cpp
-//  23007    http/connection.cpp
-//  23588    http/poller.cpp
-//  23756    http/reactor.cpp
-//  24019    http/request_reader.cpp
-//  24470    http/response.cpp
-//  24551    http/server.cpp
-//  24958    http/sockets.cpp
-//  25460    http/turned_away.cpp
-//  25544    http/workers.cpp
-//  25657    evidence/diagnosis.cpp
-//  25876    evidence/evidence_json.cpp
-//  26243    evidence/exchange.cpp
-//  26529    evidence/gateway_problems.cpp
-//  26976    evidence/journal.cpp
-//  27130    evidence/kept_problems.cpp
-//  27240    evidence/notes.cpp
-//  27341    evidence/record.cpp
-//  27798    evidence/redaction.cpp
-//  27938    evidence/redirects.cpp
-//  28041    evidence/retries.cpp
-//  28413    evidence/review.cpp
-//  28784    evidence/told_in_body.cpp
-//  28881    evidence/verification.cpp
-//  28998    serve/answer_headers.cpp
-//  29075    serve/asked_requests.cpp
-//  29142    serve/chat_judge.cpp
-//  29455    serve/connection_loop.cpp
-//  29616    serve/gateway_state.cpp
-//  29652    serve/judge.cpp
-//  29885    serve/limits.cpp
-//  29982    serve/operations.cpp
-//  30204    serve/reply_answer.cpp
-//  30345    serve/request_checks.cpp
-//  30419    serve/runner.cpp
-//  30767    serve/served_models.cpp
-//  30845    serve/served_request.cpp
-//  30913    gateway/catalogue.cpp
-//  31326    gateway/catalogue_chunks.cpp
-//  31614    gateway/catalogue_delivery.cpp
-//  31766    gateway/catalogue_entries.cpp
-//  31995    gateway/catalogue_failures.cpp
-//  32276    gateway/catalogue_framing.cpp
-//  32460    gateway/catalogue_tool_calls.cpp
-//  32659    gateway/chat_script.cpp
-//  32808    gateway/gateway.cpp
-//  33098    gateway/mishaps.cpp
-//  33436    gateway/options.cpp
-//  33589    gateway/sweep.cpp
-//  34009    document/scenario_files.cpp
-//  34147    document/script_document.cpp
-//  34537    document/script_faults.cpp
-//  34823    document/script_files.cpp
-//  34967    document/script_gateway.cpp
-//  35270    document/script_matchers.cpp
-//  35562    document/script_objects.cpp
-//  35722    document/script_reader.cpp
-//  36170    document/script_references.cpp
-//  36486    document/script_replies.cpp
-//  36872    document/script_schema.cpp
-//  36999    document/script_sections.cpp
-//  37541    document/script_values.cpp
-//  37929  Adapters
-//  37946    adapters/catch2.hpp
-//  38100    adapters/doctest.hpp
-//  38260    adapters/gtest.hpp
+//   4016    gateway/mishaps.hpp
+//   4115    document/scenario_files.hpp
+//   4147    core/error.hpp
+//   4162    document/script_document.hpp
+//   4301    evidence/evidence_json.hpp
+//   4325    core/printed.hpp
+//   4354    core/reporter.hpp
+//   4433  Implementation
+//   4494    core/random.hpp
+//   4524    core/text.hpp
+//   4627    core/json_reader.hpp
+//   4681    core/pattern.hpp
+//   4772    core/json_pointer.hpp
+//   4820    core/calendar.hpp
+//   4839    core/access.hpp
+//   4911    core/timeline.hpp
+//   5089    core/rows.hpp
+//   5115    core/change_count.hpp
+//   5159    core/process.hpp
+//   5186    core/warning.hpp
+//   5201    core/heap_optional.hpp
+//   5228    core/handoff.hpp
+//   5265    model/profile_traits.hpp
+//   5365    model/checks.hpp
+//   5381    model/reply_data.hpp
+//   5449    model/request_error.hpp
+//   5462    model/fault_rows.hpp
+//   5578    model/failure_rows.hpp
+//   5618    model/dialect_rows.hpp
+//   5655    model/finding_kinds.hpp
+//   5732    model/reply_checks.hpp
+//   5781    request/embedding_request.hpp
+//   5805    request/chat_parser.hpp
+//   5822    request/chat_fields.hpp
+//   5870    request/chat_reader.hpp
+//   5965    keys/secrets.hpp
+//   6008    keys/key_store.hpp
+//   6215    answer/bodies.hpp
+//   6243    answer/events.hpp
+//   6301    answer/tokens.hpp
+//   6371    answer/completion.hpp
+//   6460    answer/completion_json.hpp
+//   6496    answer/completion_events.hpp
+//   6557    answer/words.hpp
+//   6572    answer/default_reply.hpp
+//   6587    answer/schema_checker.hpp
+//   6690    answer/embeddings.hpp
+//   6706    answer/occurrences.hpp
+//   6741    script/matcher_node.hpp
+//   6846    script/script.hpp
+//   7100    script/chaos_plan.hpp
+//   7142    script/chaos_rules.hpp
+//   7216    script/connection_faults.hpp
+//   7270    script/forced_failures.hpp
+//   7309    script/field_matchers.hpp
+//   7383    script/hiding.hpp
+//   7422    script/excerpts.hpp
+//   7446    script/json_comparison.hpp
+//   7472    delivery/answer_log.hpp
+//   7582    delivery/gzip.hpp
+//   7608    delivery/framing.hpp
+//   7666    delivery/outlet.hpp
+//   7713    delivery/pace_schedule.hpp
+//   7755    delivery/progress.hpp
+//   7805    delivery/waits.hpp
+//   7881    delivery/write_queue.hpp
+//   7976    delivery/delivery.hpp
+//   8242    http/exchange_observer.hpp
+//   8276    http/sockets.hpp
+//   8396    http/wakes.hpp
+//   8465    http/connection.hpp
+//   8732    http/request_reader.hpp
+//   8856    http/server.hpp
+//   8916    http/response.hpp
+//   8931    http/turned_away.hpp
+//   8979    http/workers.hpp
+//   9035    http/acceptor.hpp
+//   9078    http/poller.hpp
+//   9131    http/reactor.hpp
+//   9237    evidence/kept_problems.hpp
+//   9300    evidence/record.hpp
+//   9552    evidence/diagnosis.hpp
+//   9614    evidence/gateway_problems.hpp
+//   9712    evidence/review_parts.hpp
+//   9773    serve/asked_requests.hpp
+//   9850    serve/operations.hpp
+//   9917    serve/served_models.hpp
+//   9957    serve/gateway_state.hpp
+//  10015    serve/served_request.hpp
+//  10196    serve/runner.hpp
+//  10246    serve/connection_loop.hpp
+//  10289    serve/tester_code.hpp
+//  10353    gateway/catalogue_entries.hpp
+//  10624    gateway/option_values.hpp
+//  10682    gateway/sweep_run.hpp
+//  10706    document/script_reader.hpp
+//  10915    document/script_sections.hpp
+//  11094    document/script_values.hpp
+//  11260    core/calendar.cpp
+//  11341    core/clock.cpp
+//  11746    core/gate.cpp
+//  11956    core/json_reader.cpp
+//  12295    core/pattern.cpp
+//  12708    core/random.cpp
+//  12763    core/reporter.cpp
+//  12861    core/text.cpp
+//  13205    model/acceptance.cpp
+//  13264    model/checks.cpp
+//  13301    model/connection_fault.cpp
+//  13403    model/failure.cpp
+//  13549    model/fault.cpp
+//  13783    model/finding.cpp
+//  13817    model/http_reply.cpp
+//  13883    model/pace.cpp
+//  14081    model/profile.cpp
+//  14259    model/range.cpp
+//  14289    model/received_request.cpp
+//  14357    model/reply.cpp
+//  14761    model/reply_checks.cpp
+//  14957    model/reply_template.cpp
+//  15117    model/sent_answer.cpp
+//  15145    model/sse_dialect.cpp
+//  15290    request/chat_fields.cpp
+//  15432    request/chat_messages.cpp
+//  15641    request/chat_reader.cpp
+//  16046    request/chat_request.cpp
+//  16130    request/embedding_request.cpp
+//  16218    keys/api_key.cpp
+//  16268    keys/key_store.cpp
+//  16765    keys/keys.cpp
+//  16829    keys/secrets.cpp
+//  17034    answer/bodies.cpp
+//  17107    answer/completion.cpp
+//  17333    answer/completion_events.cpp
+//  17529    answer/completion_json.cpp
+//  17746    answer/default_reply.cpp
+//  17923    answer/embeddings.cpp
+//  18040    answer/schema_checker.cpp
+//  18503    answer/schema_instance.cpp
+//  18876    answer/tokens.cpp
+//  19097    answer/words.cpp
+//  19158    script/chaos.cpp
+//  19298    script/chaos_rules.cpp
+//  19410    script/connection_faults.cpp
+//  19519    script/excerpts.cpp
+//  19581    script/field_matchers.cpp
+//  19959    script/forced_failures.cpp
+//  20048    script/hiding.cpp
+//  20163    script/json_comparison.cpp
+//  20249    script/matcher.cpp
+//  20492    script/matchers.cpp
+//  20843    script/scope.cpp
+//  20901    script/script.cpp
+//  21297    script/text_matchers.cpp
+//  21418    delivery/answer_log.cpp
+//  21588    delivery/delivery.cpp
+//  22054    delivery/faults_and_waits.cpp
+//  22327    delivery/framing.cpp
+//  22466    delivery/gzip.cpp
+//  22538    delivery/pace_schedule.cpp
+//  22607    delivery/progress.cpp
+//  22658    delivery/write_queue.cpp
+//  22799    http/acceptor.cpp
+//  22907    http/compatibility.cpp
+//  23016    http/connection.cpp
+//  23597    http/poller.cpp
+//  23765    http/reactor.cpp
+//  24028    http/request_reader.cpp
+//  24479    http/response.cpp
+//  24560    http/server.cpp
+//  24967    http/sockets.cpp
+//  25469    http/turned_away.cpp
+//  25553    http/workers.cpp
+//  25666    evidence/diagnosis.cpp
+//  25885    evidence/evidence_json.cpp
+//  26252    evidence/exchange.cpp
+//  26538    evidence/gateway_problems.cpp
+//  26985    evidence/journal.cpp
+//  27139    evidence/kept_problems.cpp
+//  27249    evidence/notes.cpp
+//  27350    evidence/record.cpp
+//  27807    evidence/redaction.cpp
+//  27947    evidence/redirects.cpp
+//  28050    evidence/retries.cpp
+//  28422    evidence/review.cpp
+//  28793    evidence/told_in_body.cpp
+//  28890    evidence/verification.cpp
+//  29007    serve/answer_headers.cpp
+//  29084    serve/asked_requests.cpp
+//  29151    serve/chat_judge.cpp
+//  29464    serve/connection_loop.cpp
+//  29625    serve/gateway_state.cpp
+//  29661    serve/judge.cpp
+//  29894    serve/limits.cpp
+//  29991    serve/operations.cpp
+//  30213    serve/reply_answer.cpp
+//  30354    serve/request_checks.cpp
+//  30428    serve/runner.cpp
+//  30776    serve/served_models.cpp
+//  30854    serve/served_request.cpp
+//  30922    gateway/catalogue.cpp
+//  31341    gateway/catalogue_chunks.cpp
+//  31652    gateway/catalogue_delivery.cpp
+//  31814    gateway/catalogue_entries.cpp
+//  32044    gateway/catalogue_failures.cpp
+//  32338    gateway/catalogue_framing.cpp
+//  32568    gateway/catalogue_tool_calls.cpp
+//  32779    gateway/chat_script.cpp
+//  32928    gateway/gateway.cpp
+//  33218    gateway/mishaps.cpp
+//  33556    gateway/options.cpp
+//  33709    gateway/sweep.cpp
+//  34129    document/scenario_files.cpp
+//  34267    document/script_document.cpp
+//  34657    document/script_faults.cpp
+//  34943    document/script_files.cpp
+//  35087    document/script_gateway.cpp
+//  35390    document/script_matchers.cpp
+//  35682    document/script_objects.cpp
+//  35842    document/script_reader.cpp
+//  36290    document/script_references.cpp
+//  36606    document/script_replies.cpp
+//  36992    document/script_schema.cpp
+//  37119    document/script_sections.cpp
+//  37661    document/script_values.cpp
+//  38049  Adapters
+//  38066    adapters/catch2.hpp
+//  38220    adapters/doctest.hpp
+//  38380    adapters/gtest.hpp

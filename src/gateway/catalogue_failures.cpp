@@ -70,6 +70,9 @@ inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
     R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* concurrency_body =
+    R"({"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error",)"
+    R"("code":"concurrency_limit_exceeded"}})";
 inline constexpr const char* daily_body =
     R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
     R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
@@ -171,6 +174,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
     {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports it, and does not try again",
      no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
+    {"refused-by-user-agent", "answers 403 with the HTML page of a firewall that blocks the client's User-Agent",
+     "anomalyco/opencode#41320", "reports the status, and does not try again", no_answer,
+     [] { return no_answer_behind_proxy(403, "Access denied, error 1010"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
@@ -180,6 +186,10 @@ inline constexpr ScenarioRow retries_rows[] = {
     {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try",
      "anthropics/claude-code#3197", "tries again, or reports it", first_try,
      [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
+    {"concurrency-limit",
+     "answers 429 without Retry-After to every first try: too many requests of the key are running",
+     "QwenLM/qwen-code#3409", "tries again after a time of its own, or reports it", first_try, limited_with,
+     concurrency_body},
     {"daily-quota", "answers 429 with the quota of a day in its body every time", "dcdpr/jp#1061",
      "reports it at once: a day's quota does not come back by waiting a moment", no_answer, limited_with, daily_body},
     {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
@@ -236,6 +246,9 @@ inline constexpr ScenarioRow retries_rows[] = {
      first_try, limited_until, "0.05"},
     {"retry-after-garbage", "answers 429 with Retry-After: soon to every first try", "RFC 9110, section 10.2.3",
      "tries again after a time of its own, or reports it", first_try, limited_until, "soon"},
+    {"retry-after-in-lower-case", "answers 429 with retry-after: 1 to every first try", "RFC 9110, section 5.1",
+     "finds the field in any case, waits that long and tries again, or reports it", first_try,
+     [] { return rate_limited().without_retry_after().header("retry-after", "1"); }},
     {"retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try",
      "RFC 9110, section 10.2.3", "tries again after a time of its own, or reports it", first_try, limited_until,
      "Sun, 06 Nov 1994 08:49:37 GMT"},
@@ -273,7 +286,7 @@ inline constexpr ScenarioRow retries_rows[] = {
        return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
      }},
     {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
-     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
+     "tries again", then_answer, [] { return service_unavailable().retry_after(0s); }},
 };
 
 void add_failures(Scenarios& all) {
