@@ -1083,6 +1083,11 @@ class Reply {
   /// waits until the client has read these, as in slice_writes. A reply with no more than `byte` bytes is sent in one
   /// write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
+  /// Sends a stream in HTTP chunks of at most `bytes`, as nginx and CDNs do: chunks end inside events and characters.
+  /// Each event begins a new chunk, so that it is sent when it is due. A gzip stream is cut after compression. No
+  /// effect over HTTP/1.0, which has no chunks, and on a plain reply, which has a Content-Length. `bytes` is at least
+  /// 1. Throws GatewayError for a failure and a raw reply, which are never streamed.
+  [[nodiscard]] Reply http_chunks_of(std::size_t bytes) const;
 
  private:
   friend struct detail::Access;
@@ -3772,6 +3777,10 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
+  /// Divides the body of a stream into two HTTP chunks instead of two writes: after its first byte, after its second,
+  /// and so on. Counts compressed bytes if the dialect has gzip. The whole answer is one write. Throws GatewayError
+  /// unless used with splits(). The sweep throws it for a plain answer, over HTTP/1.0, and for open_after_done.
+  [[nodiscard]] SweepOptions http_chunks() const;
   /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
@@ -3807,7 +3816,7 @@ class SweepStep {
   const Trigger& trigger() const;
   /// Returns the effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// Returns the number of bytes before the second write. Throws GatewayError unless the sweep is splits().
+  /// Returns the number of bytes before the second write or chunk. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
   /// Returns the exchanges in the journal that the step's reply answered, oldest first; several if the client retried.
   /// They have ended, unless the client left one open for 1 s.
@@ -3936,7 +3945,8 @@ class [[nodiscard]] Verdict {
 
   Kind kind() const { return kind_; }
   explicit operator bool() const { return acceptable_; }
-  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does. If
+  /// acceptable, possibly a remark, such as on an empty answer that the client passed on.
   const std::string& message() const { return message_; }
 
  private:
@@ -5465,6 +5475,8 @@ struct ReplyData {
   std::vector<Hold> holds;
   SseDialect sse;
   Writes writes;
+  std::size_t http_chunk = 0;        // the maximum size of HTTP chunks of a stream; 0: one per event
+  std::size_t first_http_chunk = 0;  // the first of two chunks, both sent at the end; set by sweeps
   wire::Headers headers;
   bool survives_half_close = false;
   bool templated = false;  // its texts have placeholders
@@ -7615,8 +7627,9 @@ class AnswerLog {
     std::size_t before = 0;
     /// The number of bytes that the HTTP chunk lacks to reach its announced size.
     std::size_t missing = 0;
-    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
+    /// Whether the payload may be in several HTTP chunks. As if compressed, its bytes on the wire differ from it.
+    bool divided = false;
   };
 
   struct Event {
@@ -7717,12 +7730,13 @@ class GzipStream {
  public:
   /// Returns the size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
+  /// The size of a whole member for `size` bytes that are passed to one append().
+  static std::size_t member_size(std::size_t size);
 
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
   void end(std::string& out);
-  bool begun() const { return begun_; }
 
  private:
   bool begun_ = false;
@@ -7740,15 +7754,18 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing.
-  EventFraming(const SseDialect& dialect, bool chunked);
+  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. Announces a chunk size that is `missing` bytes too large.
+  /// Wraps bytes of the body in chunks, and gzip if enabled. Announces a last chunk that is `missing` bytes too large.
+  /// Returns nothing if terminator() sends all bytes.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
+  /// The number of bytes by which wrap() announced its last chunk longer than it is.
+  std::size_t missing() const { return missing_; }
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -7761,6 +7778,7 @@ class EventFraming {
   std::string_view ping() const { return ping_; }
 
  private:
+  void append_chunks(std::string_view bytes, std::size_t missing);
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
   /// Appends lines that are separated by "\n", without the last line end.
@@ -7773,9 +7791,14 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
+  std::size_t most_;
+  std::size_t first_;
   bool plain_;
   std::optional<GzipStream> gzip_;
+  std::size_t missing_ = 0;
   std::string text_;
+  std::string coded_;
+  std::string whole_;  // the body, if terminator() sends all of it
   std::string buffer_;
 };
 
@@ -10597,6 +10620,11 @@ struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
+/// The text has a part that a client may leave out. This is the rest.
+struct Leaves {
+  const char* text;
+};
+
 }  // namespace catalogue_parts
 
 /// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
@@ -10624,6 +10652,7 @@ struct ScenarioRow {
   unsigned traits;
   catalogue_parts::Says text{usual_scenario_text};
   const char* sent = "";
+  const char* left = "";
   catalogue_parts::Finishes finish_reason{nullptr};
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
@@ -10652,6 +10681,7 @@ struct ScenarioRow {
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
+  constexpr void set(catalogue_parts::Leaves rest) { left = rest.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
   /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
@@ -10689,6 +10719,7 @@ struct ScenarioDescription {
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
   std::string sent = {};
+  std::string left = {};
   std::vector<wire::ToolCall> tool_calls = {};
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
@@ -10873,6 +10904,7 @@ struct SweepPlan {
   std::optional<std::vector<Effect>> effects;
   bool every_byte = false;
   bool body_only = false;
+  bool http_chunks = false;
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
@@ -14895,6 +14927,14 @@ MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::http_chunks_of(std::size_t bytes) const {
+  if (bytes == 0) throw GatewayError("http_chunks_of needs at least 1 byte per chunk; an empty chunk ends the body");
+  if (data_->failure || data_->raw)
+    throw GatewayError(std::string(data_->failure ? "a failure" : "a raw reply") +
+                       " is never streamed, so it has no HTTP chunks; chunks(…) is a stream");
+  return detail::with(*this, &detail::ReplyData::http_chunk, bytes);
+}
+
 MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
   return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
 }
@@ -15108,14 +15148,17 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it must be the whole reply");
   }
-  const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
+  const bool written_otherwise =
+      part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together || part.http_chunk > 0;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
       !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
+        "the "
+        "whole: "
         "choices(…).every(…)");
   }
 }
@@ -21815,7 +21858,7 @@ MOCK_GATEWAY_INLINE void AnswerLog::handed_over(std::size_t written, TimePoint n
     const std::size_t payload_begin = place.begin + place.before;
     if (is_whole)
       piece.taken = piece.size();
-    else if (!place.compressed && written > payload_begin)
+    else if (!place.compressed && !place.divided && written > payload_begin)
       piece.taken = std::min(piece.size(), written - payload_begin);
     if (!is_whole) break;
   }
@@ -22192,7 +22235,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
-  framing_.emplace(plan_.sse, chunked_);
+  framing_.emplace(plan_.sse, chunked_, plan_.http_chunk, plan_.first_http_chunk);
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
@@ -22322,7 +22365,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t
 MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
-  log(AnswerLog::Kind::body, bytes, wire, missing, event);
+  log(AnswerLog::Kind::body, bytes, wire, framing_ ? framing_->missing() : missing, event);
   writes_.send(wire);
   body_bytes_ += bytes.size();
 }
@@ -22350,10 +22393,12 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
 MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
                    std::size_t event) const {
   if (!progress_.log) return;
-  const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
-  const bool is_bare = is_compressed || wire.size() == payload.size();
+  const bool is_event = kind == AnswerLog::Kind::body && framing_;
+  const bool is_compressed = is_event && plan_.sse.gzip();
+  const bool is_divided = is_event && plan_.http_chunk + plan_.first_http_chunk > 0;
+  const bool is_bare = is_compressed || is_divided || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
-  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
+  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed, is_divided}, event);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -22673,13 +22718,16 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
+MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
+      most_(most),
+      first_(chunked ? first : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
-             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip()) {
+             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
+             most == 0 && first == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -22699,6 +22747,7 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
+  buffer_.clear();
   begin_chunk(before_.size() + data.size() + after_.size());
   buffer_.append(before_).append(data).append(after_);
   if (chunked_) buffer_.append("\r\n");
@@ -22706,17 +22755,17 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) 
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
-  if (gzip_) {
-    constexpr std::size_t member_head = 10;
-    begin_chunk(GzipStream::coded_size(bytes.size()) + GzipStream::coded_size(missing) +
-                (gzip_->begun() ? 0 : member_head));
-    gzip_->begin(buffer_);
-    gzip_->append(buffer_, bytes);
+  buffer_.clear();
+  if (first_ > 0) {
+    whole_.append(bytes);
+  } else if (gzip_) {
+    coded_.clear();
+    gzip_->begin(coded_);
+    gzip_->append(coded_, bytes);
+    append_chunks(coded_, GzipStream::coded_size(missing));
   } else {
-    begin_chunk(bytes.size() + missing);
-    buffer_.append(bytes);
+    append_chunks(bytes, missing);
   }
-  if (chunked_ && missing == 0) buffer_.append("\r\n");
   return buffer_;
 }
 
@@ -22725,14 +22774,33 @@ MOCK_GATEWAY_INLINE void EventFraming::shrink() {
   std::string().swap(text_);
 }
 
+MOCK_GATEWAY_INLINE void EventFraming::append_chunks(std::string_view bytes, std::size_t missing) {
+  missing_ = 0;
+  while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
+    const std::size_t left = bytes.size() + missing;
+    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::string_view part = bytes.substr(0, size);
+    begin_chunk(size);
+    buffer_.append(part);
+    missing_ = size - part.size();
+    if (chunked_ && missing_ == 0) buffer_.append("\r\n");
+    bytes.remove_prefix(part.size());
+  }
+}
+
 MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
-  if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
-  std::string end;
-  gzip_->begin(end);
-  gzip_->end(end);
-  begin_chunk(end.size());
-  buffer_.append(end);
-  if (chunked_) buffer_.append("\r\n").append(end_);
+  buffer_.clear();
+  coded_.clear();
+  if (gzip_) {
+    gzip_->begin(coded_);
+    gzip_->append(coded_, whole_);
+    gzip_->end(coded_);
+  }
+  const std::string_view rest = gzip_ ? coded_ : whole_;
+  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  append_chunks(rest.substr(0, first), 0);
+  append_chunks(rest.substr(first), 0);
+  if (chunked_) buffer_.append(end_);
   return buffer_;
 }
 
@@ -22776,7 +22844,6 @@ MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
-  buffer_.clear();
   if (!chunked_) return;
   char digits[2 * sizeof size];
   buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");
@@ -22823,6 +22890,11 @@ MOCK_GATEWAY_INLINE void append_block(std::string& out, std::string_view bytes, 
 
 MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
   return size + (size + gzip::largest_block - 1) / gzip::largest_block * gzip::block_head;
+}
+
+MOCK_GATEWAY_INLINE std::size_t GzipStream::member_size(std::size_t size) {
+  constexpr std::size_t header_and_end = 23;
+  return coded_size(size) + header_and_end;
 }
 
 MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
@@ -31785,6 +31857,10 @@ MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const 
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
 }
 
+MOCK_GATEWAY_INLINE bool left_out_a_part(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return !scenario.left.empty() && outcome.text == scenario.left && outcome.tool_calls.empty();
+}
+
 MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error || is_told_by_reason(outcome, scenario)) {
@@ -31792,7 +31868,7 @@ MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const Sc
                       compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
-  if (made_spelled_calls(outcome, scenario)) return Verdict::Kind::handled;
+  if (made_spelled_calls(outcome, scenario) || left_out_a_part(outcome, scenario)) return Verdict::Kind::handled;
   const Comparison text = compare_text(outcome.text, scenario.text);
   const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
@@ -31990,6 +32066,8 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
   if (!acceptable) {
     message += ", expected " + to_string(said.expected) + detail::verdicts::story(outcome, said);
     message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
+  } else if (kind == Verdict::Kind::handled && said.text.empty() && said.tool_calls.empty()) {
+    message += "; remark: the caller got an empty answer and no error";
   }
   return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
 }
@@ -32166,8 +32244,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
     {"empty-turn", "sends neither text nor a tool call, with finish_reason stop",
-     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that the answer is empty", only_error,
-     Says{""},
+     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344",
+     "reports that the answer is empty, or passes on the empty text", error_too, Says{""},
      [] {
        return Chunks{opening(), closing()};
      }},
@@ -32226,6 +32304,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, other[1]);
        chunks.push_back(other[2]);
      }},
+    {"first-chunk-placeholder",
+     "begins with a chunk without choices, with \"\" for id, object and model, and created 0",
+     "Azure OpenAI: prompt_filter_results", "skips it, and reads the chunks with other ids", streams_only,
+     [](Chunks& chunks) {
+       chunks.insert(chunks.begin(), parse(R"({"id":"","object":"","created":0,"model":"","choices":[],)"
+                                           R"("prompt_filter_results":[]})"));
+     }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
      "ignores a chunk without choices", streams_only,
      [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
@@ -32250,8 +32335,9 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-field", "sends reasoning in the field reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought, R"("reasoning":"")"},
     {"reasoning-only-turn", "sends only reasoning and no answer, with finish_reason stop",
-     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer, and does not show reasoning as one",
-     only_error, Says{""},
+     "livekit/agents#4066, google/adk-js#344",
+     "reports that there is no answer, or passes on the empty text; does not show reasoning as an answer", error_too,
+     Says{""},
      [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
@@ -32261,6 +32347,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        return body_with(R"("role":"assistant","content":null,)" + thought(member, "North or south?"));
      },
      R"("reasoning_content":"")"},
+    {"refusal", "sends a refusal instead of content, with finish_reason stop", "OpenAI: refusals",
+     "shows the refusal or reports it; never reads it as an empty answer", error_too, Says{"I cannot help with that."},
+     [] {
+       return Chunks{chunk_of(R"("role":"assistant","content":null,"refusal":"")"),
+                     chunk_of(R"("refusal":"I cannot ")"), chunk_of(R"("refusal":"help with that.")"), closing()};
+     },
+     [] { return body_with(R"("role":"assistant","content":null,"refusal":"I cannot help with that.")"); }},
     {"role-chunk-missing", "begins with text, without a first chunk that has the role",
      "OpenAI: role is optional in a delta", "assumes the role assistant", streams_only, after_headers, skip_event},
     {"role-empty", "sends role \"\"", "langchain-ai/langchain#27398", "assumes the role assistant", whole_answer,
@@ -32303,6 +32396,15 @@ inline constexpr ScenarioRow chunks_rows[] = {
      [](Chunks& chunks) {
        add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
+     }},
+    {"think-tags-cut-between-deltas",
+     "sends <think> and the model's thoughts as text, and cuts </think> between two deltas",
+     "pydantic/pydantic-ai#3007", "joins the deltas before it looks for the tags, or keeps thoughts and tags",
+     streams_only, Says{"<think>North or south?</think>Zürich 21 °C."}, Leaves{"Zürich 21 °C."},
+     [] {
+       return Chunks{opening(),      saying("<think>"),     saying("North or south?"),
+                     saying("</th"), saying("ink>Zürich "), saying("21 °C."),
+                     closing()};
      }},
     {"unknown-fields", "adds undocumented fields at every level", "OpenAI: changes that keep compatibility",
      "ignores unknown fields", whole_answer,
@@ -32352,6 +32454,14 @@ namespace catalogue_parts {
 using namespace std::chrono_literals;
 
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
+
+/// A handwritten response with a length, after which the connection closes without `Connection: close`.
+MOCK_GATEWAY_INLINE Reply then_closed(bool streamed) {
+  const std::string body = usual_bytes(streamed);
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+}
 
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
@@ -32460,6 +32570,8 @@ inline constexpr ScenarioRow connections_rows[] = {
      "reports the error, after a few attempts at most", no_answer, close_on_accept},
     {"closed-when-reused", "closes a keep-alive connection just as the next request arrives", "RFC 9112, section 9.3.1",
      "retries on a new connection, or reports the error", error_too | second_call, close_when_reused},
+    {"closed-while-idle", "closes a kept connection after each answer without announcing it", "halogen#25",
+     "opens a new connection for its next call, or reports it", error_too | second_call, then_closed},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},
@@ -32564,6 +32676,7 @@ MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group
   if (!has(no_answer)) said.text = whole_text();
   said.fails_first = has(then_answer);
   (said.fails_first ? said.first_text : said.sent) = sent;
+  said.left = left;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
   said.needs_stream = has(streams_only);
@@ -32792,6 +32905,9 @@ inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
     R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* concurrency_body =
+    R"({"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error",)"
+    R"("code":"concurrency_limit_exceeded"}})";
 inline constexpr const char* daily_body =
     R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
     R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
@@ -32891,6 +33007,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
     {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports the error, and does not retry",
      no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
+    {"refused-by-user-agent", "answers 403 with the HTML page of a firewall that blocks the client's User-Agent",
+     "anomalyco/opencode#41320", "reports the status, and does not retry", no_answer,
+     [] { return no_answer_behind_proxy(403, "Access denied, error 1010"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
@@ -32900,6 +33019,10 @@ inline constexpr ScenarioRow retries_rows[] = {
     {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page; a retry succeeds",
      "anthropics/claude-code#3197", "retries, or reports the error", first_try,
      [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
+    {"concurrency-limit",
+     "answers 429 without Retry-After, because too many requests of the key are running; a retry succeeds",
+     "QwenLM/qwen-code#3409", "retries after its own delay, or reports the error", first_try, limited_with,
+     concurrency_body},
     {"daily-quota", "answers 429 every time, with an exhausted daily quota in the body", "dcdpr/jp#1061",
      "reports the error at once: a short wait does not restore a daily quota", no_answer, limited_with, daily_body},
     {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
@@ -32956,6 +33079,9 @@ inline constexpr ScenarioRow retries_rows[] = {
      first_try, limited_until, "0.05"},
     {"retry-after-garbage", "answers 429 with Retry-After: soon; a retry succeeds", "RFC 9110, section 10.2.3",
      "retries after its own delay, or reports the error", first_try, limited_until, "soon"},
+    {"retry-after-in-lower-case", "answers 429 with retry-after: 1, in lower case; a retry succeeds",
+     "RFC 9110, section 5.1", "finds the field in any case, waits that long and retries, or reports the error",
+     first_try, [] { return rate_limited().without_retry_after().header("retry-after", "1"); }},
     {"retry-after-in-the-past", "answers 429 with a Retry-After date in 1994; a retry succeeds",
      "RFC 9110, section 10.2.3", "retries after its own delay, or reports the error", first_try, limited_until,
      "Sun, 06 Nov 1994 08:49:37 GMT"},
@@ -33046,10 +33172,38 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
+MOCK_GATEWAY_INLINE std::string gzip_member(const std::string& bytes) {
+  GzipStream member;
+  std::string out;
+  member.begin(out);
+  member.append(out, bytes);
+  member.end(out);
+  return out;
+}
+
+/// Returns a Zstandard frame without compression (RFC 8878, section 3.1.1): its size in 4 bytes, and one block.
+MOCK_GATEWAY_INLINE std::string zstd_frame(const std::string& bytes) {
+  const std::size_t block = bytes.size() << 3U | 1U;  // the last one, not compressed
+  std::string frame = "\x28\xb5\x2f\xfd\xa0";
+  for (unsigned byte = 0; byte < 4; ++byte) frame += static_cast<char>(bytes.size() >> (8 * byte) & 0xffU);
+  for (unsigned byte = 0; byte < 3; ++byte) frame += static_cast<char>(block >> (8 * byte) & 0xffU);
+  return frame + bytes;
+}
+
+/// Makes a frame of each event, also of `[DONE]`.
+MOCK_GATEWAY_INLINE void compress_each(Chunks& chunks, std::string (*frame)(const std::string& bytes)) {
+  for (Json& chunk : chunks) chunk = frame(event_of(chunk.dump()));
+  chunks.push_back(frame(event_of("[DONE]")));
+}
+
+MOCK_GATEWAY_INLINE SseDialect without_done() { return SseDialect().done(false); }
+
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
+
+MOCK_GATEWAY_INLINE std::string with_spaces(std::string json) { return json.insert(1, 1'100'000, ' '); }
 
 inline constexpr ScenarioRow framing_rows[] = {
     {"answer-as-text-plain", "sends the JSON or the stream with Content-Type text/plain", "mistral.rs#79",
@@ -33084,12 +33238,20 @@ inline constexpr ScenarioRow framing_rows[] = {
      streams_only, [] { return SseDialect().byte_order_mark(true); }},
     {"character-split-across-reads", "pauses 50 ms in the middle of a character", "ollama-js#255",
      "decodes characters across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
+    {"chunk-framing-in-body", "sends 0 and two CRLF inside the body, as at the end of a chunked body",
+     "keploy/keploy#4570", "finds the end of the body by the sizes of its chunks, or by Content-Length", whole_answer,
+     [] { return SseDialect().line_end("\r\n").comment("0"); },
+     [] { return replaced(usual_body(), "1767225600", "1767225600\r\n\r\n"); }},
     {"close-delimited-body", "sends neither Content-Length nor chunks: the end of the connection ends the body",
      "RFC 9112, section 6.3", "reads until the connection ends", whole_answer,
      [](bool streamed) { return until_close(streamed, usual_bytes(streamed)); }},
     {"comment-keep-alives", "sends a comment before each event", "openai-go#621, langchaingo#942",
      "ignores lines that begin with a colon", streams_only,
      [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
+    {"compressed-frame-per-event", "compresses each event separately: the stream is a series of gzip members",
+     "BerriAI/litellm#40028, RFC 1952, section 2.2", "decompresses every member, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, gzip_member); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "gzip"); }},
     {"content-encoding-claimed", "sends Content-Encoding: br with an answer that is not compressed",
      "agentgateway/agentgateway#3040", "reports the wrong or unknown encoding, or reads the bytes as they are",
      error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
@@ -33119,6 +33281,10 @@ inline constexpr ScenarioRow framing_rows[] = {
      "ignores the event instead of parsing it as JSON", streams_only, say_before_text, "data:\n\n"},
     {"event-field", "sends an event field in each event", "WHATWG HTML 9.2.6",
      "reads the data, whatever the event's name", streams_only, [] { return SseDialect().event("completion"); }},
+    {"event-longer-than-1-mib", "sends an event, or a body, of 1.1 MB: its JSON has 1,100,000 spaces",
+     "WHATWG HTML 9.2.6: lines have no limit", "has no limit for a line, or a limit far beyond this", whole_answer,
+     [](Chunks& chunks) { chunks[2] = event_of(with_spaces(chunks[2].dump())); },
+     [] { return with_spaces(usual_body()); }},
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
      "has no line limit, or a much higher one", whole_answer, Says{"x", long_text},
      [] {
@@ -33151,6 +33317,9 @@ inline constexpr ScenarioRow framing_rows[] = {
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
+    {"http-chunks-cut-events", "sends the stream in HTTP chunks of 7 bytes, which end inside events and characters",
+     "nginx, RFC 9112, section 7.1: chunks mean nothing", "joins the chunks before it decodes and parses", streams_only,
+     [](const Reply& reply) { return reply.http_chunks_of(7); }},
     {"id-fields", "sends an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and does not need the id",
      streams_only, [] { return SseDialect().ids(true); }},
     {"id-line-then-ping", "sends an id line followed by : ping before each piece of text", "llmgateway#2334",
@@ -33180,6 +33349,10 @@ inline constexpr ScenarioRow framing_rows[] = {
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
+    {"zstd-frame-per-event", "compresses each event separately, as a Zstandard frame, whatever Accept-Encoding says",
+     "BerriAI/litellm#40028, RFC 8878, section 3.1", "decompresses every frame, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, zstd_frame); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "zstd"); }},
 };
 
 MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }
@@ -33248,6 +33421,13 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
      "trusts the received calls, not the finish_reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
      "stop"},
+    {"text-and-tool-call-in-one-delta", "sends text and a whole tool call in one delta",
+     "OpenAI: content beside tool_calls", "keeps both", streams_only, one_weather_call, Says{"Let me look."},
+     [] {
+       Chunks chunks = chunks_calling(one_weather_call());
+       add_to(delta_of(chunks[1]), R"("content":"Let me look.")");
+       return chunks;
+     }},
     {"text-before-tool-call", "sends text before a tool call", "OpenAI: content beside tool_calls",
      "keeps text and call", whole_answer, one_weather_call, Says{"Let me look."},
      [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
@@ -33321,6 +33501,11 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"tool-call-in-one-chunk", "sends a complete call in one chunk", "Ollama, Gemini",
      "also reads the arguments of the first fragment", streams_only, one_weather_call,
      [] { return chunks_calling(one_weather_call()); }},
+    {"tool-call-index-from-1", "streams one call, with index 1", "vercel/ai#18333",
+     "joins the fragments by index, and needs no call with index 0", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", R"("index":1,)");
+     }},
     {"tool-call-name-after-arguments", "streams a call's name after its arguments",
      "OpenAI: the fields of a delta have no guaranteed order",
      "reads the name at the end of the call, or reports that it is missing", error_too | streams_only, one_weather_call,
@@ -34380,6 +34565,12 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
   return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::http_chunks() const {
+  if (!data_->splits)
+    throw GatewayError("http_chunks is for splits(); Reply::http_chunks_of cuts the chunks of a reply");
+  return detail::with(*this, &detail::SweepPlan::http_chunks, true);
+}
+
 MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
                      bool reached)
     : name_(std::move(name)),
@@ -34526,7 +34717,8 @@ class SweepRun {
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
   std::size_t first_split_ = 1;  // the bytes before the first split
-  std::size_t bytes_ = 1;        // the bytes of the whole answer
+  std::size_t bytes_ = 1;        // the bytes to split: the whole answer, or the body in HTTP chunks
+  std::size_t before_ = 0;       // the bytes before those
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -34546,7 +34738,12 @@ MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
   }
   const AnswerLog::Parts trace = Access::record(*first).progress.log->parts();
   for (const AnswerLog::Parts::Part& part : trace.parts) body_ += part.bytes.size();
-  if (options_.splits) {
+  if (options_.http_chunks) {
+    if (first->bytes_sent() <= trace.head + body_ || reply_.sse.open_after_done())
+      throw GatewayError("the answer has no HTTP chunks to divide: it must be a stream that ends, over HTTP/1.1");
+    bytes_ = std::max<std::size_t>(1, reply_.sse.gzip() ? GzipStream::member_size(body_) : body_);
+    before_ = trace.head;
+  } else if (options_.splits) {
     bytes_ = first->bytes_sent();
     first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
   } else {
@@ -34677,10 +34874,17 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
 MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
   std::string name = "split after byte " + std::to_string(byte) + " of " + std::to_string(bytes_);
   ReplyData reply = reply_;
-  reply.writes = {Writes::Kind::split, byte};
+  if (options_.http_chunks) {
+    name += " of the body, into two HTTP chunks";
+    reply.writes = {Writes::Kind::together, 0};
+    reply.first_http_chunk = byte;
+  } else {
+    reply.writes = {Writes::Kind::split, byte};
+  }
   std::vector<Exchange> exchanges = run(std::move(reply), name);
-  const bool reached = std::any_of(exchanges.begin(), exchanges.end(),
-                                   [byte](const Exchange& exchange) { return exchange.bytes_sent() > byte; });
+  const bool reached = std::any_of(exchanges.begin(), exchanges.end(), [this, byte](const Exchange& exchange) {
+    return exchange.bytes_sent() > before_ + byte;
+  });
   return {std::move(name), std::nullopt, byte, std::move(exchanges), reached};
 }
 
@@ -37417,6 +37621,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
     {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
     {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
+    {"http_chunks_of", &positive, "the largest number of bytes per HTTP chunk of a stream",
+     &SetBy<&Reply::http_chunks_of>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -39135,263 +39341,263 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    640    script/matcher.hpp
 //    717    script/matchers.hpp
 //    845    model/reply.hpp
-//   1169    model/received_request.hpp
-//   1253    model/failure.hpp
-//   1355    core/wait.hpp
-//   1387    core/clock.hpp
-//   1494    model/fault.hpp
-//   1659    model/hold.hpp
-//   1703    model/pace.hpp
-//   1853    model/sse_dialect.hpp
-//   1970    model/writes.hpp
-//   2001    model/http_reply.hpp
-//   2078    model/connection_fault.hpp
-//   2169    evidence/journal.hpp
-//   2454    model/sent_answer.hpp
-//   2520    script/near_miss.hpp
-//   2564    evidence/verification.hpp
-//   2688    model/finding.hpp
-//   2730    evidence/review.hpp
-//   2871    model/operation.hpp
-//   2902    keys/api_key.hpp
-//   3024    keys/keys.hpp
-//   3080    model/profile.hpp
-//   3109    model/tokenizer.hpp
-//   3121    gateway/options.hpp
-//   3263    model/acceptance.hpp
-//   3432    request/chat_request.hpp
-//   3551    script/scope.hpp
-//   3605    script/failure_scope.hpp
-//   3652    script/chaos.hpp
-//   3746    gateway/sweep.hpp
-//   3883    gateway/catalogue.hpp
-//   4043    gateway/mishaps.hpp
-//   4142    document/scenario_files.hpp
-//   4174    core/error.hpp
-//   4189    document/script_document.hpp
-//   4328    evidence/evidence_json.hpp
-//   4352    core/printed.hpp
-//   4381    core/reporter.hpp
-//   4460  Implementation
-//   4521    core/random.hpp
-//   4551    core/text.hpp
-//   4654    core/json_reader.hpp
-//   4710    core/pattern.hpp
-//   4801    core/json_pointer.hpp
-//   4849    core/calendar.hpp
-//   4868    core/access.hpp
-//   4940    core/timeline.hpp
-//   5120    core/rows.hpp
-//   5146    core/change_count.hpp
-//   5190    core/process.hpp
-//   5217    core/warning.hpp
-//   5232    core/heap_optional.hpp
-//   5259    core/handoff.hpp
-//   5296    model/profile_traits.hpp
-//   5396    model/checks.hpp
-//   5412    model/reply_data.hpp
-//   5479    model/request_error.hpp
-//   5492    model/fault_rows.hpp
-//   5608    model/failure_rows.hpp
-//   5648    model/dialect_rows.hpp
-//   5685    model/finding_kinds.hpp
-//   5774    model/reply_checks.hpp
-//   5823    request/embedding_request.hpp
-//   5847    request/chat_parser.hpp
-//   5864    request/chat_fields.hpp
-//   5912    request/chat_reader.hpp
-//   6007    keys/secrets.hpp
-//   6050    keys/key_store.hpp
-//   6257    answer/bodies.hpp
-//   6285    answer/events.hpp
-//   6343    answer/tokens.hpp
-//   6413    answer/completion.hpp
-//   6502    answer/completion_json.hpp
-//   6538    answer/completion_events.hpp
-//   6599    answer/words.hpp
-//   6614    answer/default_reply.hpp
-//   6629    answer/schema_checker.hpp
-//   6732    answer/embeddings.hpp
-//   6748    answer/occurrences.hpp
-//   6783    script/matcher_node.hpp
-//   6903    script/owed_replies.hpp
-//   6963    script/script.hpp
-//   7229    script/chaos_plan.hpp
-//   7271    script/chaos_rules.hpp
-//   7345    script/connection_faults.hpp
-//   7399    script/forced_failures.hpp
-//   7438    script/field_matchers.hpp
-//   7512    script/hiding.hpp
-//   7551    script/excerpts.hpp
-//   7575    script/json_comparison.hpp
-//   7601    delivery/answer_log.hpp
-//   7710    delivery/gzip.hpp
-//   7735    delivery/framing.hpp
-//   7784    delivery/outlet.hpp
-//   7832    delivery/pace_schedule.hpp
-//   7874    delivery/progress.hpp
-//   7936    delivery/waits.hpp
-//   8012    delivery/write_queue.hpp
-//   8107    delivery/delivery.hpp
-//   8396    http/exchange_observer.hpp
-//   8430    http/sockets.hpp
-//   8550    http/wakes.hpp
-//   8619    http/connection.hpp
-//   8888    http/request_reader.hpp
-//   9015    http/server.hpp
-//   9075    http/response.hpp
-//   9090    http/turned_away.hpp
-//   9138    http/workers.hpp
-//   9194    http/acceptor.hpp
-//   9237    http/poller.hpp
-//   9290    http/reactor.hpp
-//   9396    evidence/kept_problems.hpp
-//   9459    evidence/record.hpp
-//   9717    evidence/diagnosis.hpp
-//   9782    evidence/gateway_problems.hpp
-//   9881    evidence/review_parts.hpp
-//   9945    serve/asked_requests.hpp
-//  10022    serve/operations.hpp
-//  10089    serve/served_models.hpp
-//  10129    serve/gateway_state.hpp
-//  10188    serve/served_request.hpp
-//  10379    serve/runner.hpp
-//  10435    serve/connection_loop.hpp
-//  10478    serve/tester_code.hpp
-//  10542    gateway/catalogue_entries.hpp
-//  10805    gateway/option_values.hpp
-//  10865    gateway/sweep_run.hpp
-//  10888    document/script_reader.hpp
-//  11099    document/script_sections.hpp
-//  11284    document/script_values.hpp
-//  11450    core/calendar.cpp
-//  11531    core/clock.cpp
-//  11936    core/gate.cpp
-//  12158    core/json_reader.cpp
-//  12499    core/pattern.cpp
-//  12912    core/random.cpp
-//  12967    core/reporter.cpp
-//  13065    core/text.cpp
-//  13409    model/acceptance.cpp
-//  13468    model/checks.cpp
-//  13505    model/connection_fault.cpp
-//  13607    model/failure.cpp
-//  13753    model/fault.cpp
-//  13987    model/finding.cpp
-//  14021    model/http_reply.cpp
-//  14087    model/pace.cpp
-//  14285    model/profile.cpp
-//  14463    model/range.cpp
-//  14493    model/received_request.cpp
-//  14561    model/reply.cpp
-//  14959    model/reply_checks.cpp
-//  15152    model/reply_template.cpp
-//  15319    model/sent_answer.cpp
-//  15347    model/sse_dialect.cpp
-//  15492    request/chat_fields.cpp
-//  15634    request/chat_messages.cpp
-//  15843    request/chat_reader.cpp
-//  16251    request/chat_request.cpp
-//  16335    request/embedding_request.cpp
-//  16423    keys/api_key.cpp
-//  16473    keys/key_store.cpp
-//  16985    keys/keys.cpp
-//  17049    keys/secrets.cpp
-//  17254    answer/bodies.cpp
-//  17327    answer/completion.cpp
-//  17553    answer/completion_events.cpp
-//  17749    answer/completion_json.cpp
-//  17966    answer/default_reply.cpp
-//  18143    answer/embeddings.cpp
-//  18260    answer/schema_checker.cpp
-//  18723    answer/schema_instance.cpp
-//  19096    answer/tokens.cpp
-//  19317    answer/words.cpp
-//  19378    script/chaos.cpp
-//  19518    script/chaos_rules.cpp
-//  19630    script/connection_faults.cpp
-//  19739    script/excerpts.cpp
-//  19801    script/field_matchers.cpp
-//  20179    script/forced_failures.cpp
-//  20268    script/hiding.cpp
-//  20383    script/json_comparison.cpp
-//  20469    script/matcher.cpp
-//  20762    script/matchers.cpp
-//  21115    script/scope.cpp
-//  21173    script/script.cpp
-//  21591    script/text_matchers.cpp
-//  21730    delivery/answer_log.cpp
-//  21900    delivery/delivery.cpp
-//  22366    delivery/faults_and_waits.cpp
-//  22670    delivery/framing.cpp
-//  22787    delivery/gzip.cpp
-//  22854    delivery/pace_schedule.cpp
-//  22923    delivery/progress.cpp
-//  23004    delivery/write_queue.cpp
-//  23145    http/acceptor.cpp
-//  23253    http/compatibility.cpp
-//  23362    http/connection.cpp
-//  23945    http/poller.cpp
-//  24113    http/reactor.cpp
-//  24376    http/request_reader.cpp
-//  24847    http/response.cpp
-//  24928    http/server.cpp
-//  25335    http/sockets.cpp
-//  25837    http/turned_away.cpp
-//  25921    http/workers.cpp
-//  26034    evidence/diagnosis.cpp
-//  26264    evidence/evidence_json.cpp
-//  26633    evidence/exchange.cpp
-//  26923    evidence/gateway_problems.cpp
-//  27371    evidence/journal.cpp
-//  27526    evidence/kept_problems.cpp
-//  27636    evidence/notes.cpp
-//  27738    evidence/record.cpp
-//  28200    evidence/redaction.cpp
-//  28340    evidence/redirects.cpp
-//  28468    evidence/retries.cpp
-//  28998    evidence/review.cpp
-//  29404    evidence/told_in_body.cpp
-//  29501    evidence/verification.cpp
-//  29619    serve/answer_headers.cpp
-//  29696    serve/asked_requests.cpp
-//  29763    serve/chat_judge.cpp
-//  30116    serve/connection_loop.cpp
-//  30277    serve/gateway_state.cpp
-//  30313    serve/judge.cpp
-//  30559    serve/limits.cpp
-//  30656    serve/operations.cpp
-//  30882    serve/reply_answer.cpp
-//  31023    serve/request_checks.cpp
-//  31108    serve/runner.cpp
-//  31499    serve/served_models.cpp
-//  31577    serve/served_request.cpp
-//  31645    gateway/catalogue.cpp
-//  32058    gateway/catalogue_chunks.cpp
-//  32345    gateway/catalogue_delivery.cpp
-//  32499    gateway/catalogue_entries.cpp
-//  32728    gateway/catalogue_failures.cpp
-//  33006    gateway/catalogue_framing.cpp
-//  33190    gateway/catalogue_tool_calls.cpp
-//  33385    gateway/chat_script.cpp
-//  33534    gateway/gateway.cpp
-//  33831    gateway/mishaps.cpp
-//  34173    gateway/options.cpp
-//  34326    gateway/sweep.cpp
-//  34727    document/scenario_files.cpp
-//  34865    document/script_document.cpp
-//  35255    document/script_faults.cpp
-//  35547    document/script_files.cpp
-//  35691    document/script_gateway.cpp
-//  35995    document/script_matchers.cpp
-//  36288    document/script_objects.cpp
-//  36448    document/script_reader.cpp
-//  36896    document/script_references.cpp
-//  37232    document/script_replies.cpp
-//  37621    document/script_schema.cpp
-//  37748    document/script_sections.cpp
-//  38290    document/script_values.cpp
-//  38678  Adapters
-//  38695    adapters/catch2.hpp
-//  38849    adapters/doctest.hpp
-//  39009    adapters/gtest.hpp
+//   1174    model/received_request.hpp
+//   1258    model/failure.hpp
+//   1360    core/wait.hpp
+//   1392    core/clock.hpp
+//   1499    model/fault.hpp
+//   1664    model/hold.hpp
+//   1708    model/pace.hpp
+//   1858    model/sse_dialect.hpp
+//   1975    model/writes.hpp
+//   2006    model/http_reply.hpp
+//   2083    model/connection_fault.hpp
+//   2174    evidence/journal.hpp
+//   2459    model/sent_answer.hpp
+//   2525    script/near_miss.hpp
+//   2569    evidence/verification.hpp
+//   2693    model/finding.hpp
+//   2735    evidence/review.hpp
+//   2876    model/operation.hpp
+//   2907    keys/api_key.hpp
+//   3029    keys/keys.hpp
+//   3085    model/profile.hpp
+//   3114    model/tokenizer.hpp
+//   3126    gateway/options.hpp
+//   3268    model/acceptance.hpp
+//   3437    request/chat_request.hpp
+//   3556    script/scope.hpp
+//   3610    script/failure_scope.hpp
+//   3657    script/chaos.hpp
+//   3751    gateway/sweep.hpp
+//   3892    gateway/catalogue.hpp
+//   4053    gateway/mishaps.hpp
+//   4152    document/scenario_files.hpp
+//   4184    core/error.hpp
+//   4199    document/script_document.hpp
+//   4338    evidence/evidence_json.hpp
+//   4362    core/printed.hpp
+//   4391    core/reporter.hpp
+//   4470  Implementation
+//   4531    core/random.hpp
+//   4561    core/text.hpp
+//   4664    core/json_reader.hpp
+//   4720    core/pattern.hpp
+//   4811    core/json_pointer.hpp
+//   4859    core/calendar.hpp
+//   4878    core/access.hpp
+//   4950    core/timeline.hpp
+//   5130    core/rows.hpp
+//   5156    core/change_count.hpp
+//   5200    core/process.hpp
+//   5227    core/warning.hpp
+//   5242    core/heap_optional.hpp
+//   5269    core/handoff.hpp
+//   5306    model/profile_traits.hpp
+//   5406    model/checks.hpp
+//   5422    model/reply_data.hpp
+//   5491    model/request_error.hpp
+//   5504    model/fault_rows.hpp
+//   5620    model/failure_rows.hpp
+//   5660    model/dialect_rows.hpp
+//   5697    model/finding_kinds.hpp
+//   5786    model/reply_checks.hpp
+//   5835    request/embedding_request.hpp
+//   5859    request/chat_parser.hpp
+//   5876    request/chat_fields.hpp
+//   5924    request/chat_reader.hpp
+//   6019    keys/secrets.hpp
+//   6062    keys/key_store.hpp
+//   6269    answer/bodies.hpp
+//   6297    answer/events.hpp
+//   6355    answer/tokens.hpp
+//   6425    answer/completion.hpp
+//   6514    answer/completion_json.hpp
+//   6550    answer/completion_events.hpp
+//   6611    answer/words.hpp
+//   6626    answer/default_reply.hpp
+//   6641    answer/schema_checker.hpp
+//   6744    answer/embeddings.hpp
+//   6760    answer/occurrences.hpp
+//   6795    script/matcher_node.hpp
+//   6915    script/owed_replies.hpp
+//   6975    script/script.hpp
+//   7241    script/chaos_plan.hpp
+//   7283    script/chaos_rules.hpp
+//   7357    script/connection_faults.hpp
+//   7411    script/forced_failures.hpp
+//   7450    script/field_matchers.hpp
+//   7524    script/hiding.hpp
+//   7563    script/excerpts.hpp
+//   7587    script/json_comparison.hpp
+//   7613    delivery/answer_log.hpp
+//   7723    delivery/gzip.hpp
+//   7749    delivery/framing.hpp
+//   7807    delivery/outlet.hpp
+//   7855    delivery/pace_schedule.hpp
+//   7897    delivery/progress.hpp
+//   7959    delivery/waits.hpp
+//   8035    delivery/write_queue.hpp
+//   8130    delivery/delivery.hpp
+//   8419    http/exchange_observer.hpp
+//   8453    http/sockets.hpp
+//   8573    http/wakes.hpp
+//   8642    http/connection.hpp
+//   8911    http/request_reader.hpp
+//   9038    http/server.hpp
+//   9098    http/response.hpp
+//   9113    http/turned_away.hpp
+//   9161    http/workers.hpp
+//   9217    http/acceptor.hpp
+//   9260    http/poller.hpp
+//   9313    http/reactor.hpp
+//   9419    evidence/kept_problems.hpp
+//   9482    evidence/record.hpp
+//   9740    evidence/diagnosis.hpp
+//   9805    evidence/gateway_problems.hpp
+//   9904    evidence/review_parts.hpp
+//   9968    serve/asked_requests.hpp
+//  10045    serve/operations.hpp
+//  10112    serve/served_models.hpp
+//  10152    serve/gateway_state.hpp
+//  10211    serve/served_request.hpp
+//  10402    serve/runner.hpp
+//  10458    serve/connection_loop.hpp
+//  10501    serve/tester_code.hpp
+//  10565    gateway/catalogue_entries.hpp
+//  10836    gateway/option_values.hpp
+//  10896    gateway/sweep_run.hpp
+//  10920    document/script_reader.hpp
+//  11131    document/script_sections.hpp
+//  11316    document/script_values.hpp
+//  11482    core/calendar.cpp
+//  11563    core/clock.cpp
+//  11968    core/gate.cpp
+//  12190    core/json_reader.cpp
+//  12531    core/pattern.cpp
+//  12944    core/random.cpp
+//  12999    core/reporter.cpp
+//  13097    core/text.cpp
+//  13441    model/acceptance.cpp
+//  13500    model/checks.cpp
+//  13537    model/connection_fault.cpp
+//  13639    model/failure.cpp
+//  13785    model/fault.cpp
+//  14019    model/finding.cpp
+//  14053    model/http_reply.cpp
+//  14119    model/pace.cpp
+//  14317    model/profile.cpp
+//  14495    model/range.cpp
+//  14525    model/received_request.cpp
+//  14593    model/reply.cpp
+//  14999    model/reply_checks.cpp
+//  15195    model/reply_template.cpp
+//  15362    model/sent_answer.cpp
+//  15390    model/sse_dialect.cpp
+//  15535    request/chat_fields.cpp
+//  15677    request/chat_messages.cpp
+//  15886    request/chat_reader.cpp
+//  16294    request/chat_request.cpp
+//  16378    request/embedding_request.cpp
+//  16466    keys/api_key.cpp
+//  16516    keys/key_store.cpp
+//  17028    keys/keys.cpp
+//  17092    keys/secrets.cpp
+//  17297    answer/bodies.cpp
+//  17370    answer/completion.cpp
+//  17596    answer/completion_events.cpp
+//  17792    answer/completion_json.cpp
+//  18009    answer/default_reply.cpp
+//  18186    answer/embeddings.cpp
+//  18303    answer/schema_checker.cpp
+//  18766    answer/schema_instance.cpp
+//  19139    answer/tokens.cpp
+//  19360    answer/words.cpp
+//  19421    script/chaos.cpp
+//  19561    script/chaos_rules.cpp
+//  19673    script/connection_faults.cpp
+//  19782    script/excerpts.cpp
+//  19844    script/field_matchers.cpp
+//  20222    script/forced_failures.cpp
+//  20311    script/hiding.cpp
+//  20426    script/json_comparison.cpp
+//  20512    script/matcher.cpp
+//  20805    script/matchers.cpp
+//  21158    script/scope.cpp
+//  21216    script/script.cpp
+//  21634    script/text_matchers.cpp
+//  21773    delivery/answer_log.cpp
+//  21943    delivery/delivery.cpp
+//  22411    delivery/faults_and_waits.cpp
+//  22715    delivery/framing.cpp
+//  22854    delivery/gzip.cpp
+//  22926    delivery/pace_schedule.cpp
+//  22995    delivery/progress.cpp
+//  23076    delivery/write_queue.cpp
+//  23217    http/acceptor.cpp
+//  23325    http/compatibility.cpp
+//  23434    http/connection.cpp
+//  24017    http/poller.cpp
+//  24185    http/reactor.cpp
+//  24448    http/request_reader.cpp
+//  24919    http/response.cpp
+//  25000    http/server.cpp
+//  25407    http/sockets.cpp
+//  25909    http/turned_away.cpp
+//  25993    http/workers.cpp
+//  26106    evidence/diagnosis.cpp
+//  26336    evidence/evidence_json.cpp
+//  26705    evidence/exchange.cpp
+//  26995    evidence/gateway_problems.cpp
+//  27443    evidence/journal.cpp
+//  27598    evidence/kept_problems.cpp
+//  27708    evidence/notes.cpp
+//  27810    evidence/record.cpp
+//  28272    evidence/redaction.cpp
+//  28412    evidence/redirects.cpp
+//  28540    evidence/retries.cpp
+//  29070    evidence/review.cpp
+//  29476    evidence/told_in_body.cpp
+//  29573    evidence/verification.cpp
+//  29691    serve/answer_headers.cpp
+//  29768    serve/asked_requests.cpp
+//  29835    serve/chat_judge.cpp
+//  30188    serve/connection_loop.cpp
+//  30349    serve/gateway_state.cpp
+//  30385    serve/judge.cpp
+//  30631    serve/limits.cpp
+//  30728    serve/operations.cpp
+//  30954    serve/reply_answer.cpp
+//  31095    serve/request_checks.cpp
+//  31180    serve/runner.cpp
+//  31571    serve/served_models.cpp
+//  31649    serve/served_request.cpp
+//  31717    gateway/catalogue.cpp
+//  32136    gateway/catalogue_chunks.cpp
+//  32447    gateway/catalogue_delivery.cpp
+//  32611    gateway/catalogue_entries.cpp
+//  32841    gateway/catalogue_failures.cpp
+//  33132    gateway/catalogue_framing.cpp
+//  33363    gateway/catalogue_tool_calls.cpp
+//  33570    gateway/chat_script.cpp
+//  33719    gateway/gateway.cpp
+//  34016    gateway/mishaps.cpp
+//  34358    gateway/options.cpp
+//  34511    gateway/sweep.cpp
+//  34931    document/scenario_files.cpp
+//  35069    document/script_document.cpp
+//  35459    document/script_faults.cpp
+//  35751    document/script_files.cpp
+//  35895    document/script_gateway.cpp
+//  36199    document/script_matchers.cpp
+//  36492    document/script_objects.cpp
+//  36652    document/script_reader.cpp
+//  37100    document/script_references.cpp
+//  37436    document/script_replies.cpp
+//  37827    document/script_schema.cpp
+//  37954    document/script_sections.cpp
+//  38496    document/script_values.cpp
+//  38884  Adapters
+//  38901    adapters/catch2.hpp
+//  39055    adapters/doctest.hpp
+//  39215    adapters/gtest.hpp

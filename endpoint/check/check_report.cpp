@@ -85,6 +85,7 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
     if (cell.accepted) add("known");
     if (cell.mark == Mark::skipped) add(cell.why);
     add(codes_of(cell.findings));
+    if (cell.mark == Mark::ok) add(cell.why.substr(std::min(cell.why.find("remark: "), cell.why.size())));
   }
   line += remarks;
   return line.substr(0, line.find_last_not_of(' ') + 1);

@@ -91,7 +91,7 @@ void AnswerLog::handed_over(std::size_t written, TimePoint now) {
     const std::size_t payload_begin = place.begin + place.before;
     if (is_whole)
       piece.taken = piece.size();
-    else if (!place.compressed && written > payload_begin)
+    else if (!place.compressed && !place.divided && written > payload_begin)
       piece.taken = std::min(piece.size(), written - payload_begin);
     if (!is_whole) break;
   }

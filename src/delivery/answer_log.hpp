@@ -25,8 +25,9 @@ class AnswerLog {
     std::size_t before = 0;
     /// The number of bytes that the HTTP chunk lacks to reach its announced size.
     std::size_t missing = 0;
-    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
+    /// Whether the payload may be in several HTTP chunks. As if compressed, its bytes on the wire differ from it.
+    bool divided = false;
   };
 
   struct Event {

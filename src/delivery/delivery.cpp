@@ -301,7 +301,7 @@ void Delivery::wait_for_whole() {
 }
 
 void Delivery::begin_stream() {
-  framing_.emplace(plan_.sse, chunked_);
+  framing_.emplace(plan_.sse, chunked_, plan_.http_chunk, plan_.first_http_chunk);
   writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
@@ -431,7 +431,7 @@ void Delivery::send_rest(std::string_view bytes, std::size_t event) {
 void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
-  log(AnswerLog::Kind::body, bytes, wire, missing, event);
+  log(AnswerLog::Kind::body, bytes, wire, framing_ ? framing_->missing() : missing, event);
   writes_.send(wire);
   body_bytes_ += bytes.size();
 }
@@ -459,10 +459,12 @@ std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t
 void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
                    std::size_t event) const {
   if (!progress_.log) return;
-  const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
-  const bool is_bare = is_compressed || wire.size() == payload.size();
+  const bool is_event = kind == AnswerLog::Kind::body && framing_;
+  const bool is_compressed = is_event && plan_.sse.gzip();
+  const bool is_divided = is_event && plan_.http_chunk + plan_.first_http_chunk > 0;
+  const bool is_bare = is_compressed || is_divided || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
-  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
+  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed, is_divided}, event);
 }
 
 void Delivery::announce_last_bytes() const {

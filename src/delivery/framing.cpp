@@ -8,13 +8,16 @@
 
 namespace mock_gateway::detail {
 
-EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
+EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
+      most_(most),
+      first_(chunked ? first : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
-             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip()) {
+             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
+             most == 0 && first == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -34,6 +37,7 @@ EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
 }
 
 std::string_view EventFraming::frame(std::string_view data) {
+  buffer_.clear();
   begin_chunk(before_.size() + data.size() + after_.size());
   buffer_.append(before_).append(data).append(after_);
   if (chunked_) buffer_.append("\r\n");
@@ -41,17 +45,17 @@ std::string_view EventFraming::frame(std::string_view data) {
 }
 
 std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
-  if (gzip_) {
-    constexpr std::size_t member_head = 10;
-    begin_chunk(GzipStream::coded_size(bytes.size()) + GzipStream::coded_size(missing) +
-                (gzip_->begun() ? 0 : member_head));
-    gzip_->begin(buffer_);
-    gzip_->append(buffer_, bytes);
+  buffer_.clear();
+  if (first_ > 0) {
+    whole_.append(bytes);
+  } else if (gzip_) {
+    coded_.clear();
+    gzip_->begin(coded_);
+    gzip_->append(coded_, bytes);
+    append_chunks(coded_, GzipStream::coded_size(missing));
   } else {
-    begin_chunk(bytes.size() + missing);
-    buffer_.append(bytes);
+    append_chunks(bytes, missing);
   }
-  if (chunked_ && missing == 0) buffer_.append("\r\n");
   return buffer_;
 }
 
@@ -60,14 +64,33 @@ void EventFraming::shrink() {
   std::string().swap(text_);
 }
 
+void EventFraming::append_chunks(std::string_view bytes, std::size_t missing) {
+  missing_ = 0;
+  while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
+    const std::size_t left = bytes.size() + missing;
+    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::string_view part = bytes.substr(0, size);
+    begin_chunk(size);
+    buffer_.append(part);
+    missing_ = size - part.size();
+    if (chunked_ && missing_ == 0) buffer_.append("\r\n");
+    bytes.remove_prefix(part.size());
+  }
+}
+
 std::string_view EventFraming::terminator() {
-  if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
-  std::string end;
-  gzip_->begin(end);
-  gzip_->end(end);
-  begin_chunk(end.size());
-  buffer_.append(end);
-  if (chunked_) buffer_.append("\r\n").append(end_);
+  buffer_.clear();
+  coded_.clear();
+  if (gzip_) {
+    gzip_->begin(coded_);
+    gzip_->append(coded_, whole_);
+    gzip_->end(coded_);
+  }
+  const std::string_view rest = gzip_ ? coded_ : whole_;
+  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  append_chunks(rest.substr(0, first), 0);
+  append_chunks(rest.substr(first), 0);
+  if (chunked_) buffer_.append(end_);
   return buffer_;
 }
 
@@ -111,7 +134,6 @@ void EventFraming::append_line(std::string_view field, std::string_view value) {
 }
 
 void EventFraming::begin_chunk(std::size_t size) {
-  buffer_.clear();
   if (!chunked_) return;
   char digits[2 * sizeof size];
   buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");

@@ -14,15 +14,18 @@ namespace mock_gateway::detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing.
-  EventFraming(const SseDialect& dialect, bool chunked);
+  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
   /// Returns one complete event as it is sent. Only if is_plain().
   std::string_view frame(std::string_view data);
-  /// Wraps bytes of the body in a chunk, and gzip if enabled. Announces a chunk size that is `missing` bytes too large.
+  /// Wraps bytes of the body in chunks, and gzip if enabled. Announces a last chunk that is `missing` bytes too large.
+  /// Returns nothing if terminator() sends all bytes.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
+  /// The number of bytes by which wrap() announced its last chunk longer than it is.
+  std::size_t missing() const { return missing_; }
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -35,6 +38,7 @@ class EventFraming {
   std::string_view ping() const { return ping_; }
 
  private:
+  void append_chunks(std::string_view bytes, std::size_t missing);
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
   /// Appends lines that are separated by "\n", without the last line end.
@@ -47,9 +51,14 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
+  std::size_t most_;
+  std::size_t first_;
   bool plain_;
   std::optional<GzipStream> gzip_;
+  std::size_t missing_ = 0;
   std::string text_;
+  std::string coded_;
+  std::string whole_;  // the body, if terminator() sends all of it
   std::string buffer_;
 };
 

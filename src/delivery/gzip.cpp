@@ -42,6 +42,11 @@ std::size_t GzipStream::coded_size(std::size_t size) {
   return size + (size + gzip::largest_block - 1) / gzip::largest_block * gzip::block_head;
 }
 
+std::size_t GzipStream::member_size(std::size_t size) {
+  constexpr std::size_t header_and_end = 23;
+  return coded_size(size) + header_and_end;
+}
+
 void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;

@@ -15,12 +15,13 @@ class GzipStream {
  public:
   /// Returns the size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
+  /// The size of a whole member for `size` bytes that are passed to one append().
+  static std::size_t member_size(std::size_t size);
 
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
   void end(std::string& out);
-  bool begun() const { return begun_; }
 
  private:
   bool begun_ = false;

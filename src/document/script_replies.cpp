@@ -198,6 +198,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"slice_writes", &positive, "the largest number of bytes per write", &SetBy<&Reply::slice_writes>::apply},
     {"one_write", &yes, "one write for the whole reply", &SetBy<&Reply::one_write>::apply},
     {"split_write", &positive, "two writes; the first has this many bytes", &SetBy<&Reply::split_write>::apply},
+    {"http_chunks_of", &positive, "the largest number of bytes per HTTP chunk of a stream",
+     &SetBy<&Reply::http_chunks_of>::apply},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),

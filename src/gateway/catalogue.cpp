@@ -161,6 +161,10 @@ bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
 }
 
+bool left_out_a_part(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return !scenario.left.empty() && outcome.text == scenario.left && outcome.tool_calls.empty();
+}
+
 Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error || is_told_by_reason(outcome, scenario)) {
@@ -168,7 +172,7 @@ Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& s
                       compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
-  if (made_spelled_calls(outcome, scenario)) return Verdict::Kind::handled;
+  if (made_spelled_calls(outcome, scenario) || left_out_a_part(outcome, scenario)) return Verdict::Kind::handled;
   const Comparison text = compare_text(outcome.text, scenario.text);
   const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
@@ -366,6 +370,8 @@ Verdict Scenario::judge(const ClientOutcome& outcome) const {
   if (!acceptable) {
     message += ", expected " + to_string(said.expected) + detail::verdicts::story(outcome, said);
     message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
+  } else if (kind == Verdict::Kind::handled && said.text.empty() && said.tool_calls.empty()) {
+    message += "; remark: the caller got an empty answer and no error";
   }
   return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
 }

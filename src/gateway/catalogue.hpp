@@ -70,7 +70,8 @@ class [[nodiscard]] Verdict {
 
   Kind kind() const { return kind_; }
   explicit operator bool() const { return acceptable_; }
-  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does. If
+  /// acceptable, possibly a remark, such as on an empty answer that the client passed on.
   const std::string& message() const { return message_; }
 
  private:

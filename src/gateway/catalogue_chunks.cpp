@@ -114,8 +114,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
     {"empty-turn", "sends neither text nor a tool call, with finish_reason stop",
-     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that the answer is empty", only_error,
-     Says{""},
+     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344",
+     "reports that the answer is empty, or passes on the empty text", error_too, Says{""},
      [] {
        return Chunks{opening(), closing()};
      }},
@@ -174,6 +174,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        chunks.insert(chunks.begin() + 3, other[1]);
        chunks.push_back(other[2]);
      }},
+    {"first-chunk-placeholder",
+     "begins with a chunk without choices, with \"\" for id, object and model, and created 0",
+     "Azure OpenAI: prompt_filter_results", "skips it, and reads the chunks with other ids", streams_only,
+     [](Chunks& chunks) {
+       chunks.insert(chunks.begin(), parse(R"({"id":"","object":"","created":0,"model":"","choices":[],)"
+                                           R"("prompt_filter_results":[]})"));
+     }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
      "ignores a chunk without choices", streams_only,
      [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
@@ -198,8 +205,9 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-field", "sends reasoning in the field reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought, R"("reasoning":"")"},
     {"reasoning-only-turn", "sends only reasoning and no answer, with finish_reason stop",
-     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer, and does not show reasoning as one",
-     only_error, Says{""},
+     "livekit/agents#4066, google/adk-js#344",
+     "reports that there is no answer, or passes on the empty text; does not show reasoning as an answer", error_too,
+     Says{""},
      [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
@@ -209,6 +217,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
        return body_with(R"("role":"assistant","content":null,)" + thought(member, "North or south?"));
      },
      R"("reasoning_content":"")"},
+    {"refusal", "sends a refusal instead of content, with finish_reason stop", "OpenAI: refusals",
+     "shows the refusal or reports it; never reads it as an empty answer", error_too, Says{"I cannot help with that."},
+     [] {
+       return Chunks{chunk_of(R"("role":"assistant","content":null,"refusal":"")"),
+                     chunk_of(R"("refusal":"I cannot ")"), chunk_of(R"("refusal":"help with that.")"), closing()};
+     },
+     [] { return body_with(R"("role":"assistant","content":null,"refusal":"I cannot help with that.")"); }},
     {"role-chunk-missing", "begins with text, without a first chunk that has the role",
      "OpenAI: role is optional in a delta", "assumes the role assistant", streams_only, after_headers, skip_event},
     {"role-empty", "sends role \"\"", "langchain-ai/langchain#27398", "assumes the role assistant", whole_answer,
@@ -251,6 +266,15 @@ inline constexpr ScenarioRow chunks_rows[] = {
      [](Chunks& chunks) {
        add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
+     }},
+    {"think-tags-cut-between-deltas",
+     "sends <think> and the model's thoughts as text, and cuts </think> between two deltas",
+     "pydantic/pydantic-ai#3007", "joins the deltas before it looks for the tags, or keeps thoughts and tags",
+     streams_only, Says{"<think>North or south?</think>Zürich 21 °C."}, Leaves{"Zürich 21 °C."},
+     [] {
+       return Chunks{opening(),      saying("<think>"),     saying("North or south?"),
+                     saying("</th"), saying("ink>Zürich "), saying("21 °C."),
+                     closing()};
      }},
     {"unknown-fields", "adds undocumented fields at every level", "OpenAI: changes that keep compatibility",
      "ignores unknown fields", whole_answer,

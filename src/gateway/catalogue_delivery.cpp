@@ -15,6 +15,14 @@ using namespace std::chrono_literals;
 
 Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
+/// A handwritten response with a length, after which the connection closes without `Connection: close`.
+Reply then_closed(bool streamed) {
+  const std::string body = usual_bytes(streamed);
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+}
+
 Effect silence() { return stall(); }
 
 inline constexpr std::size_t live_answers = 10;
@@ -122,6 +130,8 @@ inline constexpr ScenarioRow connections_rows[] = {
      "reports the error, after a few attempts at most", no_answer, close_on_accept},
     {"closed-when-reused", "closes a keep-alive connection just as the next request arrives", "RFC 9112, section 9.3.1",
      "retries on a new connection, or reports the error", error_too | second_call, close_when_reused},
+    {"closed-while-idle", "closes a kept connection after each answer without announcing it", "halogen#25",
+     "opens a new connection for its next call, or reports it", error_too | second_call, then_closed},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},

@@ -70,6 +70,7 @@ ScenarioDescription ScenarioRow::described(const char* group) const {
   if (!has(no_answer)) said.text = whole_text();
   said.fails_first = has(then_answer);
   (said.fails_first ? said.first_text : said.sent) = sent;
+  said.left = left;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
   said.needs_stream = has(streams_only);

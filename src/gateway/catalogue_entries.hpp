@@ -73,6 +73,11 @@ struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
+/// The text has a part that a client may leave out. This is the rest.
+struct Leaves {
+  const char* text;
+};
+
 }  // namespace catalogue_parts
 
 /// A scenario: its differences from the usual answer, in any order. constexpr, so that a table of rows needs no code.
@@ -100,6 +105,7 @@ struct ScenarioRow {
   unsigned traits;
   catalogue_parts::Says text{usual_scenario_text};
   const char* sent = "";
+  const char* left = "";
   catalogue_parts::Finishes finish_reason{nullptr};
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
@@ -128,6 +134,7 @@ struct ScenarioRow {
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
+  constexpr void set(catalogue_parts::Leaves rest) { left = rest.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
   /// The answer's tool calls, which replace its text. For an answer with both, put Says after the calls in the row.
@@ -165,6 +172,7 @@ struct ScenarioDescription {
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
   std::string sent = {};
+  std::string left = {};
   std::vector<wire::ToolCall> tool_calls = {};
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};

@@ -70,6 +70,9 @@ inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
     R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* concurrency_body =
+    R"({"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error",)"
+    R"("code":"concurrency_limit_exceeded"}})";
 inline constexpr const char* daily_body =
     R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
     R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
@@ -169,6 +172,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
     {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports the error, and does not retry",
      no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
+    {"refused-by-user-agent", "answers 403 with the HTML page of a firewall that blocks the client's User-Agent",
+     "anomalyco/opencode#41320", "reports the status, and does not retry", no_answer,
+     [] { return no_answer_behind_proxy(403, "Access denied, error 1010"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
@@ -178,6 +184,10 @@ inline constexpr ScenarioRow retries_rows[] = {
     {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page; a retry succeeds",
      "anthropics/claude-code#3197", "retries, or reports the error", first_try,
      [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
+    {"concurrency-limit",
+     "answers 429 without Retry-After, because too many requests of the key are running; a retry succeeds",
+     "QwenLM/qwen-code#3409", "retries after its own delay, or reports the error", first_try, limited_with,
+     concurrency_body},
     {"daily-quota", "answers 429 every time, with an exhausted daily quota in the body", "dcdpr/jp#1061",
      "reports the error at once: a short wait does not restore a daily quota", no_answer, limited_with, daily_body},
     {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
@@ -234,6 +244,9 @@ inline constexpr ScenarioRow retries_rows[] = {
      first_try, limited_until, "0.05"},
     {"retry-after-garbage", "answers 429 with Retry-After: soon; a retry succeeds", "RFC 9110, section 10.2.3",
      "retries after its own delay, or reports the error", first_try, limited_until, "soon"},
+    {"retry-after-in-lower-case", "answers 429 with retry-after: 1, in lower case; a retry succeeds",
+     "RFC 9110, section 5.1", "finds the field in any case, waits that long and retries, or reports the error",
+     first_try, [] { return rate_limited().without_retry_after().header("retry-after", "1"); }},
     {"retry-after-in-the-past", "answers 429 with a Retry-After date in 1994; a retry succeeds",
      "RFC 9110, section 10.2.3", "retries after its own delay, or reports the error", first_try, limited_until,
      "Sun, 06 Nov 1994 08:49:37 GMT"},

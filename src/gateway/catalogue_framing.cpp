@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "../delivery/gzip.hpp"
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway::detail {
@@ -48,10 +49,38 @@ std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
+std::string gzip_member(const std::string& bytes) {
+  GzipStream member;
+  std::string out;
+  member.begin(out);
+  member.append(out, bytes);
+  member.end(out);
+  return out;
+}
+
+/// Returns a Zstandard frame without compression (RFC 8878, section 3.1.1): its size in 4 bytes, and one block.
+std::string zstd_frame(const std::string& bytes) {
+  const std::size_t block = bytes.size() << 3U | 1U;  // the last one, not compressed
+  std::string frame = "\x28\xb5\x2f\xfd\xa0";
+  for (unsigned byte = 0; byte < 4; ++byte) frame += static_cast<char>(bytes.size() >> (8 * byte) & 0xffU);
+  for (unsigned byte = 0; byte < 3; ++byte) frame += static_cast<char>(block >> (8 * byte) & 0xffU);
+  return frame + bytes;
+}
+
+/// Makes a frame of each event, also of `[DONE]`.
+void compress_each(Chunks& chunks, std::string (*frame)(const std::string& bytes)) {
+  for (Json& chunk : chunks) chunk = frame(event_of(chunk.dump()));
+  chunks.push_back(frame(event_of("[DONE]")));
+}
+
+SseDialect without_done() { return SseDialect().done(false); }
+
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
+
+std::string with_spaces(std::string json) { return json.insert(1, 1'100'000, ' '); }
 
 inline constexpr ScenarioRow framing_rows[] = {
     {"answer-as-text-plain", "sends the JSON or the stream with Content-Type text/plain", "mistral.rs#79",
@@ -86,12 +115,20 @@ inline constexpr ScenarioRow framing_rows[] = {
      streams_only, [] { return SseDialect().byte_order_mark(true); }},
     {"character-split-across-reads", "pauses 50 ms in the middle of a character", "ollama-js#255",
      "decodes characters across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
+    {"chunk-framing-in-body", "sends 0 and two CRLF inside the body, as at the end of a chunked body",
+     "keploy/keploy#4570", "finds the end of the body by the sizes of its chunks, or by Content-Length", whole_answer,
+     [] { return SseDialect().line_end("\r\n").comment("0"); },
+     [] { return replaced(usual_body(), "1767225600", "1767225600\r\n\r\n"); }},
     {"close-delimited-body", "sends neither Content-Length nor chunks: the end of the connection ends the body",
      "RFC 9112, section 6.3", "reads until the connection ends", whole_answer,
      [](bool streamed) { return until_close(streamed, usual_bytes(streamed)); }},
     {"comment-keep-alives", "sends a comment before each event", "openai-go#621, langchaingo#942",
      "ignores lines that begin with a colon", streams_only,
      [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
+    {"compressed-frame-per-event", "compresses each event separately: the stream is a series of gzip members",
+     "BerriAI/litellm#40028, RFC 1952, section 2.2", "decompresses every member, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, gzip_member); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "gzip"); }},
     {"content-encoding-claimed", "sends Content-Encoding: br with an answer that is not compressed",
      "agentgateway/agentgateway#3040", "reports the wrong or unknown encoding, or reads the bytes as they are",
      error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
@@ -121,6 +158,10 @@ inline constexpr ScenarioRow framing_rows[] = {
      "ignores the event instead of parsing it as JSON", streams_only, say_before_text, "data:\n\n"},
     {"event-field", "sends an event field in each event", "WHATWG HTML 9.2.6",
      "reads the data, whatever the event's name", streams_only, [] { return SseDialect().event("completion"); }},
+    {"event-longer-than-1-mib", "sends an event, or a body, of 1.1 MB: its JSON has 1,100,000 spaces",
+     "WHATWG HTML 9.2.6: lines have no limit", "has no limit for a line, or a limit far beyond this", whole_answer,
+     [](Chunks& chunks) { chunks[2] = event_of(with_spaces(chunks[2].dump())); },
+     [] { return with_spaces(usual_body()); }},
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
      "has no line limit, or a much higher one", whole_answer, Says{"x", long_text},
      [] {
@@ -153,6 +194,9 @@ inline constexpr ScenarioRow framing_rows[] = {
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
+    {"http-chunks-cut-events", "sends the stream in HTTP chunks of 7 bytes, which end inside events and characters",
+     "nginx, RFC 9112, section 7.1: chunks mean nothing", "joins the chunks before it decodes and parses", streams_only,
+     [](const Reply& reply) { return reply.http_chunks_of(7); }},
     {"id-fields", "sends an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and does not need the id",
      streams_only, [] { return SseDialect().ids(true); }},
     {"id-line-then-ping", "sends an id line followed by : ping before each piece of text", "llmgateway#2334",
@@ -182,6 +226,10 @@ inline constexpr ScenarioRow framing_rows[] = {
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
+    {"zstd-frame-per-event", "compresses each event separately, as a Zstandard frame, whatever Accept-Encoding says",
+     "BerriAI/litellm#40028, RFC 8878, section 3.1", "decompresses every frame, or reports the encoding",
+     error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, zstd_frame); }, without_done,
+     [](const Reply& reply) { return reply.header("Content-Encoding", "zstd"); }},
 };
 
 void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }

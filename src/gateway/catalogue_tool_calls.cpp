@@ -64,6 +64,13 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
      "trusts the received calls, not the finish_reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
      "stop"},
+    {"text-and-tool-call-in-one-delta", "sends text and a whole tool call in one delta",
+     "OpenAI: content beside tool_calls", "keeps both", streams_only, one_weather_call, Says{"Let me look."},
+     [] {
+       Chunks chunks = chunks_calling(one_weather_call());
+       add_to(delta_of(chunks[1]), R"("content":"Let me look.")");
+       return chunks;
+     }},
     {"text-before-tool-call", "sends text before a tool call", "OpenAI: content beside tool_calls",
      "keeps text and call", whole_answer, one_weather_call, Says{"Let me look."},
      [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
@@ -137,6 +144,11 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
     {"tool-call-in-one-chunk", "sends a complete call in one chunk", "Ollama, Gemini",
      "also reads the arguments of the first fragment", streams_only, one_weather_call,
      [] { return chunks_calling(one_weather_call()); }},
+    {"tool-call-index-from-1", "streams one call, with index 1", "vercel/ai#18333",
+     "joins the fragments by index, and needs no call with index 0", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", R"("index":1,)");
+     }},
     {"tool-call-name-after-arguments", "streams a call's name after its arguments",
      "OpenAI: the fields of a delta have no guaranteed order",
      "reads the name at the end of the call, or reports that it is missing", error_too | streams_only, one_weather_call,

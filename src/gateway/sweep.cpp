@@ -16,6 +16,7 @@
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
+#include "../delivery/gzip.hpp"
 #include "../evidence/record.hpp"
 #include "../model/fault_rows.hpp"
 #include "../model/reply_checks.hpp"
@@ -73,6 +74,12 @@ SweepOptions SweepOptions::limit(std::size_t steps) const {
 SweepOptions SweepOptions::body_only() const {
   if (!data_->splits) throw GatewayError("body_only is for splits(); to break a head, use before_headers()");
   return detail::with(*this, &detail::SweepPlan::body_only, true);
+}
+
+SweepOptions SweepOptions::http_chunks() const {
+  if (!data_->splits)
+    throw GatewayError("http_chunks is for splits(); Reply::http_chunks_of cuts the chunks of a reply");
+  return detail::with(*this, &detail::SweepPlan::http_chunks, true);
 }
 
 SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -221,7 +228,8 @@ class SweepRun {
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // the body's bytes, without HTTP chunk framing
   std::size_t first_split_ = 1;  // the bytes before the first split
-  std::size_t bytes_ = 1;        // the bytes of the whole answer
+  std::size_t bytes_ = 1;        // the bytes to split: the whole answer, or the body in HTTP chunks
+  std::size_t before_ = 0;       // the bytes before those
 };
 
 void SweepRun::run_unbroken() {
@@ -241,7 +249,12 @@ void SweepRun::run_unbroken() {
   }
   const AnswerLog::Parts trace = Access::record(*first).progress.log->parts();
   for (const AnswerLog::Parts::Part& part : trace.parts) body_ += part.bytes.size();
-  if (options_.splits) {
+  if (options_.http_chunks) {
+    if (first->bytes_sent() <= trace.head + body_ || reply_.sse.open_after_done())
+      throw GatewayError("the answer has no HTTP chunks to divide: it must be a stream that ends, over HTTP/1.1");
+    bytes_ = std::max<std::size_t>(1, reply_.sse.gzip() ? GzipStream::member_size(body_) : body_);
+    before_ = trace.head;
+  } else if (options_.splits) {
     bytes_ = first->bytes_sent();
     first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
   } else {
@@ -372,10 +385,17 @@ SweepStep SweepRun::broken(const Pair& pair) {
 SweepStep SweepRun::split(std::size_t byte) {
   std::string name = "split after byte " + std::to_string(byte) + " of " + std::to_string(bytes_);
   ReplyData reply = reply_;
-  reply.writes = {Writes::Kind::split, byte};
+  if (options_.http_chunks) {
+    name += " of the body, into two HTTP chunks";
+    reply.writes = {Writes::Kind::together, 0};
+    reply.first_http_chunk = byte;
+  } else {
+    reply.writes = {Writes::Kind::split, byte};
+  }
   std::vector<Exchange> exchanges = run(std::move(reply), name);
-  const bool reached = std::any_of(exchanges.begin(), exchanges.end(),
-                                   [byte](const Exchange& exchange) { return exchange.bytes_sent() > byte; });
+  const bool reached = std::any_of(exchanges.begin(), exchanges.end(), [this, byte](const Exchange& exchange) {
+    return exchange.bytes_sent() > before_ + byte;
+  });
   return {std::move(name), std::nullopt, byte, std::move(exchanges), reached};
 }
 

@@ -46,6 +46,10 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
+  /// Divides the body of a stream into two HTTP chunks instead of two writes: after its first byte, after its second,
+  /// and so on. Counts compressed bytes if the dialect has gzip. The whole answer is one write. Throws GatewayError
+  /// unless used with splits(). The sweep throws it for a plain answer, over HTTP/1.0, and for open_after_done.
+  [[nodiscard]] SweepOptions http_chunks() const;
   /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
@@ -81,7 +85,7 @@ class SweepStep {
   const Trigger& trigger() const;
   /// Returns the effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// Returns the number of bytes before the second write. Throws GatewayError unless the sweep is splits().
+  /// Returns the number of bytes before the second write or chunk. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
   /// Returns the exchanges in the journal that the step's reply answered, oldest first; several if the client retried.
   /// They have ended, unless the client left one open for 1 s.

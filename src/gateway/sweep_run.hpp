@@ -20,6 +20,7 @@ struct SweepPlan {
   std::optional<std::vector<Effect>> effects;
   bool every_byte = false;
   bool body_only = false;
+  bool http_chunks = false;
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 

@@ -346,6 +346,14 @@ Reply Reply::split_write(std::size_t byte) const {
   return detail::with(*this, &detail::ReplyData::writes, Writes{Writes::Kind::split, byte});
 }
 
+Reply Reply::http_chunks_of(std::size_t bytes) const {
+  if (bytes == 0) throw GatewayError("http_chunks_of needs at least 1 byte per chunk; an empty chunk ends the body");
+  if (data_->failure || data_->raw)
+    throw GatewayError(std::string(data_->failure ? "a failure" : "a raw reply") +
+                       " is never streamed, so it has no HTTP chunks; chunks(…) is a stream");
+  return detail::with(*this, &detail::ReplyData::http_chunk, bytes);
+}
+
 std::string HoldPoint::to_string() const {
   return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
 }

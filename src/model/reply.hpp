@@ -254,6 +254,11 @@ class Reply {
   /// waits until the client has read these, as in slice_writes. A reply with no more than `byte` bytes is sent in one
   /// write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
+  /// Sends a stream in HTTP chunks of at most `bytes`, as nginx and CDNs do: chunks end inside events and characters.
+  /// Each event begins a new chunk, so that it is sent when it is due. A gzip stream is cut after compression. No
+  /// effect over HTTP/1.0, which has no chunks, and on a plain reply, which has a Content-Length. `bytes` is at least
+  /// 1. Throws GatewayError for a failure and a raw reply, which are never streamed.
+  [[nodiscard]] Reply http_chunks_of(std::size_t bytes) const;
 
  private:
   friend struct detail::Access;

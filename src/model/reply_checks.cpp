@@ -157,14 +157,17 @@ void require_part(const ReplyData& part) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it must be the whole reply");
   }
-  const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
+  const bool written_otherwise =
+      part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together || part.http_chunk > 0;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
       !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
+        "the "
+        "whole: "
         "choices(…).every(…)");
   }
 }

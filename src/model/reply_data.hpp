@@ -69,6 +69,8 @@ struct ReplyData {
   std::vector<Hold> holds;
   SseDialect sse;
   Writes writes;
+  std::size_t http_chunk = 0;        // the maximum size of HTTP chunks of a stream; 0: one per event
+  std::size_t first_http_chunk = 0;  // the first of two chunks, both sent at the end; set by sweeps
   wire::Headers headers;
   bool survives_half_close = false;
   bool templated = false;  // its texts have placeholders

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "support/catalogue_transcript.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
 
@@ -217,6 +218,14 @@ inline ClientOutcome splits_lines_at_separators(const Response& response) {
   return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
 }
 
+inline ClientOutcome reads_one_frame(const Response& response) {
+  const std::string encoding = response.header("Content-Encoding");
+  if (encoding.empty()) return takes_what_there_is(response);
+  const auto frames =
+      encoding == "gzip" ? catalogue_transcript::unzipped(response.body) : catalogue_transcript::unzstd(response.body);
+  return text_of(choices(jsons(test_support::sse_events(frames.front()))));
+}
+
 /// Waits for the times in the x-ratelimit-reset fields before it retries. Skips waits of minutes.
 inline ClientOutcome waits_for_each_reset(const Response& response) {
   ClientOutcome outcome = takes_what_there_is(response);
@@ -289,7 +298,13 @@ inline const std::vector<Row>& rows() {
          });
        },
        Kind::silent_data_loss},
-      {"empty-turn", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"empty-turn", "shows null when there is no text",
+       [](const Response& response) {
+         ClientOutcome outcome = takes_what_there_is(response);
+         if (outcome.text.empty()) outcome.text = "null";
+         return outcome;
+       },
+       Kind::wrong_answer},
       {"equal-deltas", "drops a delta that equals the previous one",
        [](const Response& response) {
          std::string before;
@@ -328,6 +343,15 @@ inline const std::vector<Row>& rows() {
        },
        Kind::wrong_answer},
       {"finish-reason-max-tokens", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"first-chunk-placeholder", "reads the chunks that have the id of the first",
+       [](const Response& response) {
+         const std::vector<Json> all = jsons(texts(response));
+         std::vector<Json> taken;
+         for (const Json& json : all)
+           if (member(json, "id") == member(all.front(), "id")) taken.push_back(json);
+         return text_of(choices(taken));
+       },
+       Kind::silent_data_loss},
       {"full-message-at-end", "appends the message to the deltas",
        [](const Response& response) {
          ClientOutcome outcome;
@@ -342,7 +366,7 @@ inline const std::vector<Row>& rows() {
       {"reasoning-details", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
       {"reasoning-field", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
       {"reasoning-only-turn", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
-      {"reasoning-only-turn", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"refusal", silent, takes_what_there_is, Kind::silent_data_loss},
       {"role-empty", "reads only messages of the role assistant", wants_the_role_assistant, Kind::silent_data_loss},
       {"role-missing", "reads only messages of the role assistant", wants_the_role_assistant, Kind::silent_data_loss},
       {"role-model", "reads only messages of the role assistant", wants_the_role_assistant, Kind::silent_data_loss},
@@ -356,6 +380,20 @@ inline const std::vector<Row>& rows() {
        },
        Kind::wrong_answer},
       {"text-cumulative", "joins the deltas", takes_what_there_is, Kind::wrong_answer},
+      {"think-tags-cut-between-deltas", "looks for a tag in each delta alone",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         bool thinks = false;
+         for (const Json& choice : choices(response)) {
+           const std::string content = content_in(choice);
+           if (content == "<think>" || content == "</think>")
+             thinks = content == "<think>";
+           else if (!thinks)
+             outcome.text += content;
+         }
+         return outcome;
+       },
+       Kind::silent_data_loss},
       {"usage-cumulative", "adds up the usage",
        [](const Response& response) {
          ClientOutcome outcome = text_of(choices(response));
@@ -372,6 +410,14 @@ inline const std::vector<Row>& rows() {
        },
        Kind::wrong_answer},
       // tool calls
+      {"text-and-tool-call-in-one-delta", "reads the calls of a delta only if it has no text",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response)) outcome.text += content_in(choice);
+         if (outcome.text.empty()) outcome = calls_by(response, index_of);
+         return outcome;
+       },
+       Kind::silent_data_loss},
       {"tool-call-arguments-after-empty", "runs the first object of the arguments", runs_the_first_object,
        Kind::silent_data_loss},
       {"tool-call-arguments-concatenated", "runs the first object of the arguments", runs_the_first_object,
@@ -401,6 +447,20 @@ inline const std::vector<Row>& rows() {
            if (choice["finish_reason"] == "tool_calls")
              outcome.tool_calls.insert(outcome.tool_calls.end(), whole.tool_calls.begin(), whole.tool_calls.end());
          }
+         return outcome;
+       },
+       Kind::wrong_answer},
+      {"tool-call-index-from-1", "takes the index for the place in its list of calls",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response))
+           for (const Json& call : member(said_in(choice), "tool_calls")) {
+             const auto index = call.value("index", outcome.tool_calls.size());
+             if (index >= outcome.tool_calls.size()) outcome.tool_calls.resize(index + 1);
+             const Json function = member(call, "function");
+             outcome.tool_calls[index].name += string_in(function, "name");
+             outcome.tool_calls[index].arguments += string_in(function, "arguments");
+           }
          return outcome;
        },
        Kind::wrong_answer},
@@ -442,9 +502,11 @@ inline const std::vector<Row>& rows() {
       {"error-as-sse-field", "ignores unknown fields", takes_what_there_is, Kind::silent_data_loss},
       {"error-metadata-raw", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
       {"key-invalid-as-400", "checks only for an object", takes_what_there_is, Kind::silent_data_loss},
+      {"refused-by-user-agent", "shows the page", shows_the_page, Kind::wrong_answer},
       // retries
       {"cloudflare-520-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
       {"cloudflare-524-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
+      {"concurrency-limit", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
       {"daily-quota", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
       {"overloaded-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
       {"rate-limit-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
@@ -452,19 +514,63 @@ inline const std::vector<Row>& rows() {
       {"reset-as-date", "waits as many seconds as the header says", waits_for_each_reset, Kind::hang},
       {"reset-as-duration", "waits for the longest reset, whatever remains", waits_for_each_reset, Kind::hang},
       {"reset-as-epoch", "waits as many seconds as the header says", waits_for_each_reset, Kind::hang},
+      {"retry-after-in-lower-case", "looks for Retry-After in capitals alone, and waits for a minute without it",
+       [](const Response& response) {
+         ClientOutcome outcome = takes_what_there_is(response);
+         const std::vector<std::string> names = response.header_names();
+         const bool is_told = std::find(names.begin(), names.end(), "Retry-After") != names.end();
+         outcome.hung = response.status == 429 && !is_told;
+         return outcome;
+       },
+       Kind::hang},
       {"retry-delay-in-body", silent, takes_what_there_is, Kind::silent_data_loss},
       {"tokens-per-minute-413", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"unavailable-then-answer", "reports it at once",
+       [](const Response& response) {
+         ClientOutcome outcome = takes_what_there_is(response);
+         outcome.error = response.status != 200;
+         return outcome;
+       },
+       Kind::error_surfaced},
       // framing
       {"blank-line-missing-between-events", "reads only the last data line of an event",
        [](const Response& response) { return text_of(choices(jsons(data_lines(response.body, true)))); },
        Kind::silent_data_loss},
       {"brotli-unasked", "reads the bytes as they are, and drops invalid JSON", takes_what_there_is,
        Kind::silent_data_loss},
+      {"chunk-framing-in-body", "takes 0 and two CRLF for the end of the body",
+       [](const Response& response) {
+         const std::string body = response.body.substr(0, response.body.find("0\r\n\r\n"));
+         const bool streamed = response.is_stream();
+         return text_of(choices(jsons(streamed ? test_support::sse_events(body) : std::vector<std::string>{body})));
+       },
+       Kind::silent_data_loss},
+      {"compressed-frame-per-event", "stops after the first member", reads_one_frame, Kind::silent_data_loss},
       {"content-encoding-claimed", "cannot decompress the body and returns an empty text",
        [](const Response& response) {
          return response.has("Content-Encoding") ? got("") : takes_what_there_is(response);
        },
        Kind::silent_data_loss},
+      {"event-longer-than-1-mib", "leaves out lines of more than 1 MiB",
+       [](const Response& response) {
+         std::vector<std::string> all = texts(response);
+         const auto is_long = [](const std::string& text) { return text.size() > 1'048'576; };
+         all.erase(std::remove_if(all.begin(), all.end(), is_long), all.end());
+         return text_of(choices(jsons(all)));
+       },
+       Kind::silent_data_loss},
+      {"http-chunks-cut-events", "parses each HTTP chunk alone",
+       [](const Response& response) {
+         std::vector<std::string> all;
+         std::size_t at = 0;
+         for (const std::size_t size : response.chunks) {
+           for (const std::string& data : test_support::sse_events(response.body.substr(at, size))) all.push_back(data);
+           at += size;
+         }
+         return text_of(choices(jsons(response.chunks.empty() ? texts(response) : all)));
+       },
+       Kind::silent_data_loss},
+      {"zstd-frame-per-event", "stops after the first frame", reads_one_frame, Kind::silent_data_loss},
   };
   return table;
 }
@@ -513,6 +619,26 @@ TEST_CASE("a client with such a mistake still passes with a correct reply") {
   }
 }
 
+TEST_CASE(
+    "a client that takes the silence of a closed connection for an answer fails when the gateway closes it while "
+    "idle") {
+  for (const bool streamed : {true, false}) {
+    const Scenario one = scenario("closed-while-idle");
+    Gateway gateway{one.options()};
+    one.mount(gateway);
+    const std::string request = Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{});
+    RawConnection connection(gateway);
+    connection.send(request);
+    CHECK(one.judge(takes_what_there_is(connection.receive_response())));
+    CHECK(connection.receive_all().end == test_support::End::fin);
+    connection.send(request);
+    const Verdict verdict = one.judge(got(connection.receive_all().bytes));
+    CHECK(verdict.kind() == Kind::silent_data_loss);
+    CHECK_FALSE(verdict);
+    CHECK(gateway.journal().count() == 1);
+  }
+}
+
 TEST_CASE("each scenario based on a bug report has a client with the reported mistake") {
   std::set<std::string> caught;
   for (const Row& row : rows()) caught.insert(row.scenario);
@@ -525,7 +651,7 @@ TEST_CASE("each scenario based on a bug report has a client with the reported mi
     CAPTURE(one.name());
     CHECK(caught.count(one.name()) == 1);
   }
-  CHECK(caught.size() == 63);
+  CHECK(caught.size() == 77);
 }
 
 }  // namespace careless_clients_test

@@ -110,6 +110,8 @@ inline const std::vector<Golden>& goldens() {
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."}}],@usage} open)"},
     {"first-chunk-is-choice-1",
      R"(data: {@chunk,"choices":[{"index":1,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n<role><1>data: {@chunk,"choices":[{"index":1,"delta":{"content":"Paris 17 °C."},"finish_reason":null}]}\n\n<2><3><4><stop>data: {@chunk,"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\n[DONE] open)"},
+    {"first-chunk-placeholder",
+     R"(data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n<role><1><2><3><4><stop>[DONE] open)"},
     {"first-chunk-with-empty-choices",
      R"(data: {@chunk,"choices":[],"prompt_filter_results":[]}\n\n<role><1><2><3><4><stop>[DONE] open)"},
     {"full-message-at-end",
@@ -129,6 +131,9 @@ inline const std::vector<Golden>& goldens() {
     {"reasoning-only-turn",
      R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"North or "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"south?"},"finish_reason":null}]}\n\n<stop>[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning_content":"North or south?"},"finish_reason":"stop"}],@usage} open)"},
+    {"refusal",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":""},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"refusal":"I cannot "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":null}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"I cannot help with that."},"finish_reason":"stop"}],@usage} open)"},
     {"role-chunk-missing",
      "<1><2><3><4><stop>[DONE] open"},
     {"role-empty",
@@ -154,6 +159,9 @@ inline const std::vector<Golden>& goldens() {
      R"(<role><1><2><3>data: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":"stop"}]}\n\n[DONE] open)"},
     {"text-in-role-chunk",
      R"(data: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich ","role":"assistant"},"finish_reason":null}]}\n\n<2><3><4><stop>[DONE] open)"},
+    {"think-tags-cut-between-deltas",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"<think>"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"North or south?"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"</th"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"ink>Zürich "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C."},"finish_reason":null}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"<think>North or south?</think>Zürich 21 °C."},"finish_reason":"stop"}],@usage} open)"},
     {"unknown-fields",
      R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":"","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C.","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"annotations":[]},"finish_reason":"stop","stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\n[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C.","annotations":[]},"finish_reason":"stop","stop_reason":null}],@usage,"service_tier":"flex","x_groq":{"id":"req_1"}} open)"},
@@ -169,6 +177,9 @@ inline const std::vector<Golden>& goldens() {
     {"stop-after-tool-call",
      "<calls><call><city><Zürich><stop>[DONE] open",
      R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"stop"}],@usage} open)"},
+    {"text-and-tool-call-in-one-delta",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}],"content":"Let me look."},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
     {"text-before-tool-call",
      R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Let me look."},"finish_reason":null}]}\n\n<call><city><Zürich><called>[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
@@ -207,6 +218,9 @@ inline const std::vector<Golden>& goldens() {
      R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
     {"tool-call-in-one-chunk",
      R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-index-from-1",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
      R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
     {"tool-call-name-after-arguments",
      R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\n<Zürich>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"get_weather"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
@@ -318,6 +332,9 @@ inline const std::vector<Golden>& goldens() {
     {"model-not-found",
      R"((404 Not Found) {"error":{"code":"model_not_found","message":"the model does not exist","type":"error"}} open)",
      same},
+    {"refused-by-user-agent",
+     "(403 Forbidden) (content-type: text/html; charset=UTF-8) (cf-ray: 9b1c2d3e4f5a6b7c-ZRH) <!DOCTYPE html><html><head><title>403: Access denied, error 1010</title></head><body>cloudflare</body></html> open",
+     same},
     // retries
     {"cloudflare-520-then-answer",
      "(520 Unknown) (content-type: text/html; charset=UTF-8) (cf-ray: 9b1c2d3e4f5a6b7c-ZRH) <!DOCTYPE html><html><head><title>520: Web server is returning an unknown error</title></head><body>cloudflare</body></html> open / <role><1><2><3><4><stop>[DONE] open",
@@ -325,6 +342,9 @@ inline const std::vector<Golden>& goldens() {
     {"cloudflare-524-then-answer",
      "(524 Unknown) (content-type: text/html; charset=UTF-8) (cf-ray: 9b1c2d3e4f5a6b7c-ZRH) <!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>cloudflare</body></html> open / <role><1><2><3><4><stop>[DONE] open",
      "(524 Unknown) (content-type: text/html; charset=UTF-8) (cf-ray: 9b1c2d3e4f5a6b7c-ZRH) <!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>cloudflare</body></html> open / <answer> open"},
+    {"concurrency-limit",
+     R"((429 Too Many Requests) {"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error","code":"concurrency_limit_exceeded"}} open / <role><1><2><3><4><stop>[DONE] open)",
+     R"((429 Too Many Requests) {"error":{"message":"Too many concurrent requests of this key","type":"rate_limit_error","code":"concurrency_limit_exceeded"}} open / <answer> open)"},
     {"daily-quota",
      R"((429 Too Many Requests) {"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"50"}]}]}} open / (429 Too Many Requests) {"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"50"}]}]}} open)",
      same},
@@ -364,6 +384,9 @@ inline const std::vector<Golden>& goldens() {
     {"retry-after-garbage",
      "(429 Too Many Requests) (retry-after: soon) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
      "(429 Too Many Requests) (retry-after: soon) <limited: Retry-After> open / <answer> open"},
+    {"retry-after-in-lower-case",
+     "(429 Too Many Requests) (retry-after: 1) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: 1) <limited: Retry-After> open / <answer> open"},
     {"retry-after-in-the-past",
      "(429 Too Many Requests) (retry-after: Sun, 06 Nov 1994 08:49:37 GMT) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
      "(429 Too Many Requests) (retry-after: Sun, 06 Nov 1994 08:49:37 GMT) <limited: Retry-After> open / <answer> open"},
@@ -426,11 +449,16 @@ inline const std::vector<Golden>& goldens() {
     {"character-split-across-reads",
      R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Z\xc3~50ms~\xbcrich "},"finish_reason":null}]}\n\n<2><3><4><stop>[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Z\xc3~50ms~\xbcrich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
+    {"chunk-framing-in-body",
+     R"(: 0\r\n\r\ndata: <role>\r\n\r\n: 0\r\n\r\ndata: <1>\r\n\r\n: 0\r\n\r\ndata: <2>\r\n\r\n: 0\r\n\r\ndata: <3>\r\n\r\n: 0\r\n\r\ndata: <4>\r\n\r\n: 0\r\n\r\ndata: <stop>\r\n\r\n: 0\r\n\r\ndata: [DONE]\r\n\r\n open)",
+     R"({"id":"chatcmpl-catalogue","object":"chat.completion","created":1767225600\r\n\r\n,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
     {"close-delimited-body",
      "(until close) (no body)<role><1><2><3><4><stop>[DONE] fin",
      "(until close) (no body)<answer> fin"},
     {"comment-keep-alives",
      R"(: OPENROUTER PROCESSING\n\n<role>: OPENROUTER PROCESSING\n\n<1>: OPENROUTER PROCESSING\n\n<2>: OPENROUTER PROCESSING\n\n<3>: OPENROUTER PROCESSING\n\n<4>: OPENROUTER PROCESSING\n\n<stop>: OPENROUTER PROCESSING\n\n[DONE] open)"},
+    {"compressed-frame-per-event",
+     "(content-encoding: gzip) <role><1><2><3><4><stop>[DONE] (7 frames) open"},
     {"content-encoding-claimed",
      "(content-encoding: br) (not Brotli) <role><1><2><3><4><stop>[DONE] open",
      "(content-encoding: br) (not Brotli) <answer> open"},
@@ -453,6 +481,9 @@ inline const std::vector<Golden>& goldens() {
      R"(<role>data:\n\n<1>data:\n\n<2>data:\n\n<3>data:\n\n<4><stop>[DONE] open)"},
     {"event-field",
      R"(event: completion\n<role>event: completion\n<1>event: completion\n<2>event: completion\n<3>event: completion\n<4>event: completion\n<stop>event: completion\n[DONE] open)"},
+    {"event-longer-than-1-mib",
+     R"(<role><1>data: { *1100000@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, "},"finish_reason":null}]}\n\n<3><4><stop>[DONE] open)",
+     R"({ *1100000@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
     {"event-longer-than-64-kib",
      R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"x*100000"},"finish_reason":null}]}\n\n<stop>[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"x*100000"},"finish_reason":"stop"}],@usage} open)"},
@@ -470,6 +501,8 @@ inline const std::vector<Golden>& goldens() {
     {"header-names-in-lower-case",
      "<role><1><2><3><4><stop>[DONE] fin",
      "<answer> fin"},
+    {"http-chunks-cut-events",
+     "<role><1><2><3><4><stop>[DONE] (in 163 chunks) open"},
     {"id-fields",
      R"(id: 1\n<role>id: 2\n<1>id: 3\n<2>id: 4\n<3>id: 5\n<4>id: 6\n<stop>id: 7\n[DONE] open)"},
     {"id-line-then-ping",
@@ -494,6 +527,8 @@ inline const std::vector<Golden>& goldens() {
      R"(retry: 3000\n<role><1><2><3><4><stop>[DONE] open)"},
     {"unknown-sse-field",
      R"(trace: 7\n<role>trace: 7\n<1>trace: 7\n<2>trace: 7\n<3>trace: 7\n<4>trace: 7\n<stop>[DONE] open)"},
+    {"zstd-frame-per-event",
+     "(content-encoding: zstd) <role><1><2><3><4><stop>[DONE] (7 frames) open"},
     // breaks
     {"close-delimited-body-cut-short",
      "(until close) (no body)<role><1><2> fin",
@@ -584,6 +619,9 @@ inline const std::vector<Golden>& goldens() {
     {"closed-when-reused",
      "<role><1><2><3><4><stop>[DONE] fin when reused",
      "<answer> fin when reused"},
+    {"closed-while-idle",
+     "<role><1><2><3><4><stop>[DONE] fin",
+     "<answer> fin"},
     {"connection-close",
      "<role><1><2><3><4><stop>[DONE] fin",
      "<answer> fin"},
@@ -732,22 +770,6 @@ TEST_CASE("a client reads one write at once, and single-byte writes byte by byte
   CAPTURE(each_alone);
   CAPTURE(reads.size());
   CHECK(is_divided());
-}
-
-TEST_CASE("all header names are in lower case in the scenario with lower-case names") {
-  const Scenario one = scenario("header-names-in-lower-case");
-  Gateway gateway{one.options()};
-  one.mount(gateway);
-  for (const bool streamed : {true, false}) {
-    RawConnection connection(gateway);
-    connection.send(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{}));
-    const std::string bytes = connection.receive_all().bytes;
-    const std::string head = bytes.substr(0, bytes.find("\r\n\r\n") + 2);
-    CHECK(head == std::string("HTTP/1.1 200 OK\r\n") +
-                      (streamed ? "content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
-                                : "content-type: application/json\r\ncontent-length: 284\r\n") +
-                      "connection: close\r\n");
-  }
 }
 
 TEST_CASE("in the scenario with an early status the response comes before the body and without 100 Continue") {

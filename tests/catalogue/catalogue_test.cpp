@@ -15,6 +15,7 @@ namespace catalogue_test {
 
 using namespace mock_gateway;
 using test_support::Http;
+using test_support::RawConnection;
 
 TEST_CASE("every reported scenario is in the catalogue and found by its references") {
   // Each row lists all references of one issue.
@@ -161,6 +162,22 @@ TEST_CASE("a scenario has priority over earlier stubs, and later stubs over the 
   CHECK(Http(gateway).ask("Hi") == scenario("usage-on-finish-chunk").text());
   gateway.chat().reply("after");
   CHECK(Http(gateway).ask("Hi") == "after");
+}
+
+TEST_CASE("all header names are in lower case in the scenario with lower-case names") {
+  const Scenario one = scenario("header-names-in-lower-case");
+  Gateway gateway{one.options()};
+  one.mount(gateway);
+  for (const bool streamed : {true, false}) {
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{}));
+    const std::string bytes = connection.receive_all().bytes;
+    const std::string head = bytes.substr(0, bytes.find("\r\n\r\n") + 2);
+    CHECK(head == std::string("HTTP/1.1 200 OK\r\n") +
+                      (streamed ? "content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
+                                : "content-type: application/json\r\ncontent-length: 284\r\n") +
+                      "connection: close\r\n");
+  }
 }
 
 }  // namespace catalogue_test

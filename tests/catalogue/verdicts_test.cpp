@@ -1,5 +1,6 @@
 // Verdicts of the catalogue on the result of a client for one scenario, and on a client that handles all scenarios.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -309,8 +310,6 @@ TEST_CASE("a finish reason that indicates a problem counts as an error") {
   CHECK(judged("tool-finish-without-calls", called) == "wrong answer (no)");
 
   // A client that reports success or no reason does not report the problem.
-  CHECK(reasoned("empty-turn", "", "stop") == "silent data loss (no)");
-  CHECK(reasoned("reasoning-only-turn", "", "stop") == "silent data loss (no)");
   CHECK(reasoned("closed-in-stream", half, "content_filter") == "silent data loss (no)");
   CHECK(reasoned("finish-reason-eos", scenario("early-hints").text(), "eos") == "handled");
 
@@ -330,6 +329,36 @@ TEST_CASE("a tool call in the text may be reported as text or as a call, but not
   CHECK(judged("tool-call-as-text", {spelled.text(), calls}) == "wrong answer (no)");
   CHECK(judged("tool-call-as-text", {"", {{"", "get_weather", "{}"}}}) == "wrong answer (no)");
   CHECK(judged("early-hints", {"", calls}) == "wrong answer (no)");
+}
+
+TEST_CASE("a client may keep thoughts and their tags in the text, or leave both out, but not one of them") {
+  const std::string name = "think-tags-cut-between-deltas";
+  CHECK(judged(name.c_str(), got("<think>North or south?</think>Zürich 21 °C.")) == "handled");
+  CHECK(judged(name.c_str(), got("Zürich 21 °C.")) == "handled");
+  CHECK(judged(name.c_str(), got("")) == "silent data loss (no)");
+  CHECK(judged(name.c_str(), got("</think>Zürich 21 °C.")) == "silent data loss (no)");
+  CHECK(judged(name.c_str(), got("Zürich 21 °C. ")) == "wrong answer (no)");
+  ClientOutcome called = got("Zürich 21 °C.");
+  called.tool_calls = scenario("tool-call-in-one-chunk").tool_calls();
+  CHECK(judged(name.c_str(), called) == "wrong answer (no)");
+}
+
+TEST_CASE("a client that passes on an empty answer gets a remark, and one that invents text a bad verdict") {
+  for (const char* const name : {"empty-turn", "reasoning-only-turn"}) {
+    CAPTURE(name);
+    ClientOutcome empty = got("");
+    empty.finish_reason = "stop";
+    const Verdict verdict = scenario(name).judge(empty);
+    CHECK(verdict);
+    CHECK(verdict.kind() == Kind::handled);
+    CHECK(verdict.message() == std::string(name) + ": handled; remark: the caller got an empty answer and no error");
+    CHECK(scenario(name).judge(got("", true)).message() == std::string(name) + ": error surfaced");
+    CHECK(judged(name, got("North or south?")) == "wrong answer (no)");
+    empty.finish_reason = "length";
+    CHECK(judged(name, empty) == "wrong answer (no)");
+    empty.finish_reason = "";
+    CHECK(judged(name, empty) == "silent data loss (no)");
+  }
 }
 
 TEST_CASE("a client that says whether its request was streamed is judged by that form") {
@@ -410,7 +439,9 @@ TEST_CASE("each scenario states the finish reason and the usage that its bytes c
       CHECK_FALSE(one.usage());
       if (one.finish_reason().empty()) continue;
     }
-    const bool is_compressed = one.name() == "gzip-unasked" || one.name() == "brotli-unasked";
+    const std::set<std::string> compressed = {"gzip-unasked", "brotli-unasked", "compressed-frame-per-event",
+                                              "zstd-frame-per-event"};
+    const bool is_compressed = compressed.count(one.name()) > 0;
     if (one.needs_timeout() || is_compressed) continue;
     const std::string streamed = whole_answer(one, true);
     const std::string plain = one.needs_stream() ? "" : whole_answer(one, false);
@@ -515,8 +546,9 @@ class HonestClient {
     const Json& message = choice.at("message");
     outcome.text = text_of(message.value("content", Json()));
     // A plain reply contains each call in one piece.
+    std::vector<Json> indexes;
     for (const Json& call : message.value("tool_calls", Json()))
-      add(call, outcome.tool_calls, outcome.tool_calls.size());
+      add(call, outcome.tool_calls, indexes, outcome.tool_calls.size());
     note_usage(body, outcome);
     end(choice.value("finish_reason", ""), outcome);
   }
@@ -544,13 +576,18 @@ class HonestClient {
   }
 
   /// Adds a fragment to the call with the index, or to the latest call if there is no index. A new id starts a new
-  /// call.
-  static void add(const Json& fragment, std::vector<wire::ToolCall>& calls, const Json& index) {
+  /// call. `indexes` has the index of each call.
+  static void add(const Json& fragment, std::vector<wire::ToolCall>& calls, std::vector<Json>& indexes,
+                  const Json& index) {
     const Json function = fragment.value("function", Json::object());
     const std::string id = fragment.value("id", "");
-    std::size_t at = index.is_number() ? index.get<std::size_t>() : calls.empty() ? 0 : calls.size() - 1;
+    const auto found = std::find(indexes.rbegin(), indexes.rend(), index);
+    std::size_t at = calls.empty() ? 0 : calls.size() - 1;
+    if (index.is_number())
+      at = found == indexes.rend() ? calls.size() : static_cast<std::size_t>(indexes.rend() - found) - 1;
     if (at >= calls.size() || (!id.empty() && id != calls[at].id)) {
       at = calls.size();
+      indexes.push_back(index);
       calls.push_back({id, function.value("name", ""), ""});
     }
     if (calls[at].name.empty()) calls[at].name = function.value("name", "");
@@ -575,6 +612,7 @@ class HonestClient {
     bool done = false;
     std::string reason;
     std::vector<std::string> pieces;
+    std::vector<Json> indexes;
     for (const std::string& data : response.events()) {
       if (data.empty()) continue;
       done = data == "[DONE]";
@@ -589,7 +627,7 @@ class HonestClient {
         if (!text.empty()) pieces.push_back(text);
         outcome.text = join(pieces);
         for (const Json& call : delta.value("tool_calls", Json::array()))
-          add(call, outcome.tool_calls, call.value("index", Json()));
+          add(call, outcome.tool_calls, indexes, call.value("index", Json()));
         const Json said = choice.value("finish_reason", Json());
         if (said.is_string() && said != "") reason = said;
       }

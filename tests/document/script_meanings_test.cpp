@@ -216,6 +216,7 @@ TEST_CASE("each completion key in a script equals the C++ call of its name") {
        words.header("X-A", "1").add_header("X-B", "2").add_header("X-B", "3")},
       {BESIDE(R"("early_hints": {"Link": "</a>"})"), words.early_hints({{"Link", "</a>"}})},
       {BESIDE(R"("thinking": "Hm.")"), words.thinking("Hm.")},
+      {BESIDE(R"("http_chunks_of": 7)"), words.http_chunks_of(7)},
       {R"({"thinking": "Hm."})", thinking("Hm.")},
       {R"({"refusal": "No."})", refusal("No.")},
       {R"({"json_text": {"b": 1, "a": [null, 2.5]}})", json_text({{"b", 1}, {"a", {nullptr, 2.5}}})},

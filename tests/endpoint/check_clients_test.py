@@ -152,6 +152,16 @@ for job in jobs:
         self.assertNotIn("the same in", few.stdout)
         self.assertEqual(few.stdout.count("error shown: no answer today"), 3, few.stdout)
 
+    def test_an_empty_answer_that_a_client_passes_on_gets_a_remark(self):
+        code = """
+for job in jobs:
+    answer = outcome_of(job)
+    say(job, answer if answer.get("text") else {"text": ""})
+"""
+        done = check_driver("--stream", *only("empty-turn", "reasoning-only-turn"), of=driver(code))
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        self.assertEqual(done.stdout.count("ok      remark: the caller got an empty answer and no error\n"), 2, done.stdout)
+
 
 class SweepsAndSplits(Folder):
     def test_a_careful_client_passes_every_step_of_a_sweep(self):

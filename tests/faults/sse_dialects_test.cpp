@@ -2,6 +2,7 @@
 //
 // The expected bytes are built from a reply to the same request without faults, which is identical in every gateway.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -482,6 +483,105 @@ TEST_CASE("a single write waits for the last token, and nothing is recorded as s
   CHECK(on.connection.receive_response().joined_text() == "a b");
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
   CHECK(on.stub.last_call().events_sent() == 5);
+}
+
+// --- HTTP chunks -----------------------------------------------------------------------------------------------------
+
+/// Returns the bytes in HTTP chunks of at most `most` bytes. If `missing` is not 0, the last chunk is cut short, and
+/// announces those bytes too, up to its limit.
+inline std::string cut(std::string_view bytes, std::size_t most, std::size_t missing = 0) {
+  std::string all;
+  for (; bytes.size() >= most; bytes.remove_prefix(most)) all += http_chunk(bytes.substr(0, most));
+  if (bytes.empty() && missing == 0) return all;
+  return all + http_chunk(bytes, std::min(missing, most - bytes.size()));
+}
+
+TEST_CASE("a stream can be sent in small HTTP chunks that end inside events and characters") {
+  const std::string events[] = {"data: {\"a\":\"Zürich\"}\n\n", "data: {\"b\":2}\n\n", "data: [DONE]\n\n"};
+  const Reply reply = chunks({{{"a", "Zürich"}}, {{"b", 2}}});
+  for (const std::size_t size : {1U, 3U, 14U, 16U, 1000U}) {
+    CAPTURE(size);
+    std::string expected;
+    for (const std::string& event : events) expected += cut(event, size);
+    const std::vector<std::string> usual = writes_of(reply.http_chunks_of(size), true);
+    CHECK(usual == std::vector<std::string>{"HEAD" + expected + "0\r\n\r\n"});
+    // Each event has its own chunks, so an event that is due is sent whole.
+    OneExchange on(reply.http_chunks_of(size).fault(after_events(1), stall(1s)), true);
+    const std::string head = unbroken(reply, true).head;
+    CHECK(on.receive((head + cut(events[0], size)).size()) == head + cut(events[0], size));
+    on.clock.advance(1s);
+    const std::string rest = cut(events[1], size) + cut(events[2], size) + "0\r\n\r\n";
+    CHECK(on.receive(rest.size()) == rest);
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+  }
+  CHECK_THROWS_AS(text("a").http_chunks_of(0), GatewayError);
+  CHECK_THROWS_AS(raw_reply(200, "a").http_chunks_of(1), GatewayError);
+  CHECK_THROWS_AS(Reply(server_error()).http_chunks_of(1), GatewayError);
+  CHECK_THROWS_AS(choices(text("a").http_chunks_of(1), text("b")), GatewayError);
+}
+
+TEST_CASE("comments, pings and raw bytes are cut too, and a plain or HTTP/1.0 reply is not") {
+  const SseDialect dialect = SseDialect().byte_order_mark(true).comment("PROCESSING");
+  const SseDialect with_trailer = dialect.trailer("X-A: 1");
+  const Reply reply = chunks({raw_bytes(": raw\n\n"), {{"a", 1}}}).sse(dialect);
+  std::string expected;
+  for (const std::string& piece : chunks_of(reply)) expected += cut(piece, 4);
+  CHECK(writes_of(reply.sse(with_trailer).http_chunks_of(4).one_write(), true) ==
+        std::vector<std::string>{"HEAD" + expected + "0\r\nX-A: 1\r\n\r\n"});
+  CHECK(writes_of(reply.http_chunks_of(4).slice_writes(1), true).size() == ("HEAD" + expected + "0\r\n\r\n").size());
+
+  const Whole plain = unbroken(text("one two"), false);
+  CHECK(OneExchange(text("one two").http_chunks_of(1), false).connection.receive_response().raw ==
+        plain.head + plain.pieces.front());
+  const auto in_1_0 = [](std::string request) { return request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"); };
+  CHECK(OneExchange(reply.http_chunks_of(1), true, in_1_0).connection.receive_all().bytes ==
+        OneExchange(reply, true, in_1_0).connection.receive_all().bytes);
+}
+
+TEST_CASE("a gzip stream is cut after compression") {
+  const Reply reply = chunks({{{"a", "Zürich"}}, {{"b", 2}}}).sse(SseDialect().gzip(true));
+  const Response whole = OneExchange(reply, true).connection.receive_response();
+  for (const std::size_t size : {1U, 7U, 11U}) {
+    const Response divided = OneExchange(reply.http_chunks_of(size), true).connection.receive_response();
+    CHECK(divided.body == whole.body);
+    CHECK(divided.chunks.size() >= whole.body.size() / size);
+    CHECK(*std::max_element(divided.chunks.begin(), divided.chunks.end()) == size);
+  }
+}
+
+TEST_CASE("a fault inside an event cuts small HTTP chunks where it cuts the event") {
+  const std::string event = "data: {\"a\":\"Zürich\"}\n\n";
+  const Reply reply = chunks({{{"a", "Zürich"}}}).http_chunks_of(8);
+  const std::string head = unbroken(reply, true).head;
+  const auto bytes_until = [&](std::size_t byte, const Effect& effect) {
+    OneExchange on(reply.fault(inside_event(1, byte), effect), true);
+    const std::string bytes = on.connection.receive_all().bytes;
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
+    return bytes;
+  };
+  for (std::size_t byte = 1; byte < event.size(); ++byte) {
+    CAPTURE(byte);
+    CHECK(bytes_until(byte, truncate()) == head + cut(event.substr(0, byte), 8, event.size() - byte));
+    CHECK(bytes_until(byte, close_connection()) == head + cut(event.substr(0, byte), 8));
+  }
+  CHECK(bytes_until(3, garbage("!")) == head + cut("dat", 8) + "!");
+}
+
+TEST_CASE("the answer in the journal has no HTTP chunk framing, whatever the size of the chunks") {
+  for (const std::size_t size : {1U, 5U, 1000U}) {
+    CAPTURE(size);
+    Gateway gateway{Options{}.clock(InstantClock{}).keep_answers(true)};
+    gateway.chat().reply(
+        chunks({{{"a", "Zürich"}}, {{"b", 2}}}).http_chunks_of(size).fault(inside_event(2, 7), truncate()));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    connection.receive_all();
+    REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::broken_by_fault);
+    const SentAnswer answer = *gateway.journal().last().answer();
+    CHECK(answer.body() == "data: {\"a\":\"Zürich\"}\n\ndata: {");
+    CHECK(answer.parts.size() == 2);
+    CHECK(answer.missing == std::min<std::size_t>(8, size - 7 % size));
+  }
 }
 
 }  // namespace sse_dialects_test

@@ -633,6 +633,55 @@ TEST_CASE("every split of a reply in two is one step, and all bytes arrive each 
   CHECK(gateway.verify());
 }
 
+TEST_CASE("a stream's body is divided into two HTTP chunks at every byte, also after compression") {
+  ManualClock clock;  // every reply has the same Date
+  Gateway gateway{Options{}.clock(clock)};
+  const auto plain = chunks({{{"text", "Zürich"}}, {{"b", 2}}});
+  for (const Reply& reply : {plain, plain.sse(SseDialect().gzip(true))}) {
+    Response seen;
+    const auto run = [&] { seen = Http(gateway).stream(); };
+    const auto sweep = gateway.sweep(reply, run, splits().http_chunks());
+    CHECK(sweep.size() > 0);
+    const Response usual = seen;
+    std::size_t expected = 0;
+    for (const auto& split : sweep) {
+      CAPTURE(split.name());
+      CHECK(split.split() == ++expected);
+      CHECK(split.reached());
+      CHECK(seen.chunks == std::vector<std::size_t>{expected, sweep.size() + 1 - expected});
+      CHECK(split.exchanges().front().outcome() == Outcome::Kind::completed);
+      CHECK(split.exchanges().front().events_sent() == 3);
+      if (!seen.has("Content-Encoding")) CHECK(seen.body == usual.body);
+    }
+    CHECK(expected == sweep.size());
+    CHECK(gateway.sweep(reply, run, splits().http_chunks().limit(3)).size() == 3);
+  }
+  const auto sweep = gateway.sweep(
+      plain, [&] { Http(gateway).stream(); }, splits().http_chunks());
+  CHECK((*sweep.begin()).name() == "split after byte 1 of 55 of the body, into two HTTP chunks");
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("an answer without HTTP chunks cannot be divided into them") {
+  Gateway gateway;
+  const auto refused = [&](const Reply& reply, bool streamed) -> std::string {
+    const auto run = [&] { Http(gateway).chat(streamed ? Json{{"stream", true}} : Json{}); };
+    try {
+      static_cast<void>(gateway.sweep(reply, run, splits().http_chunks()).size());
+      return "";
+    } catch (const GatewayError& error) {
+      return error.what();
+    }
+  };
+  const std::string said =
+      "mock_gateway: the answer has no HTTP chunks to divide: it must be a stream that ends, over "
+      "HTTP/1.1";
+  CHECK(refused("a", false) == said);
+  CHECK(refused(server_error(), true) == said);
+  CHECK(refused("a", true) == "");
+  CHECK_THROWS_AS(SweepOptions{}.http_chunks(), GatewayError);
+}
+
 TEST_CASE("the second write is sent after a pause, so that a waiting client reads the first alone") {
   Gateway gateway;
   for (const std::size_t byte : {std::size_t{1}, std::size_t{9}, std::size_t{300}}) {

@@ -404,7 +404,7 @@ TEST_CASE("impossible numbers and fields throw with advice") {
 TEST_CASE("settings of the whole reply throw on one of several choices") {
   const std::string message =
       "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra fields, "
-      "verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
+      "verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on the whole: "
       "choices(…).every(…)";
   const Reply a = text("a");
   for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
@@ -415,7 +415,7 @@ TEST_CASE("settings of the whole reply throw on one of several choices") {
   for (const Reply& part :
        {a.fault(before_done(), stall()), a.hold(gate, before_token(1)), a.hold(gate, before_event(1)), a.one_write(),
         a.split_write(5), a.slice_writes(5), a.write_each_event(), a.chunked(by_words()), a.first_token_after(0s),
-        a.tokens_per_second(5), a.add_header("a", "b"), a.usage(Json::object())}) {
+        a.tokens_per_second(5), a.add_header("a", "b"), a.usage(Json::object()), a.http_chunks_of(5)}) {
     CHECK(refused([&] { return choices(part, a); }) == message);
   }
   const SseDialect usual;

@@ -79,6 +79,7 @@ TEST_CASE("a setter of a reply changes a copy and leaves the original unchanged"
       SETTER("slice_writes", hello, slice_writes(10)),
       SETTER("one_write", hello, one_write()),
       SETTER("split_write", hello, split_write(10)),
+      SETTER("http_chunks_of", hello, http_chunks_of(10)),
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);

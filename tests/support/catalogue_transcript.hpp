@@ -28,7 +28,7 @@ using test_support::Http;
 using test_support::RawConnection;
 
 /// Delimits notes that are inserted between the received bytes. No scenario sends this byte.
-constexpr char mark = '\x1e';
+constexpr char mark = '\x1d';
 
 /// An abbreviation for a part of a response that many scenarios send. It is written out here independently of the
 /// library.
@@ -145,12 +145,13 @@ class Reader {
   }
   /// Takes `size` bytes and the notes between them, or all remaining bytes. Returns whether there were enough bytes.
   bool take(std::size_t size, std::string& out) {
-    for (; !rest_.empty(); --size) {
+    for (;;) {
       out += notes();
-      if (size == 0 || rest_.empty()) break;
-      out += skip(1);
+      const std::size_t part = std::min({size, rest_.find(mark), rest_.size()});
+      if (part == 0) return size == 0;
+      out += skip(part);
+      size -= part;
     }
-    return size == 0;
   }
   /// Takes a line and its CRLF. Returns false and takes nothing if there is no complete line.
   bool line(std::string& out) {
@@ -171,18 +172,41 @@ class Reader {
   std::string_view rest_;
 };
 
-/// Decompresses gzip data that has only stored blocks.
-inline std::string unzipped(std::string_view bytes) {
-  std::string text;
-  for (std::size_t at = 10; at + 5 <= bytes.size();) {
-    const std::size_t size =
-        static_cast<unsigned char>(bytes[at + 1]) + 256U * static_cast<unsigned char>(bytes[at + 2]);
-    const bool last = bytes[at] == 1;
-    text += bytes.substr(at + 5, size);
-    at += 5 + size;
-    if (last) break;
+/// Reads a number of `size` bytes, the least significant first.
+inline std::size_t number_in(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < size; ++i) number |= std::size_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  return number;
+}
+
+/// Decompresses the members of gzip data that has only stored blocks.
+inline std::vector<std::string> unzipped(std::string_view bytes) {
+  std::vector<std::string> members;
+  while (bytes.substr(0, 3) == "\x1f\x8b\x08") {
+    std::string& text = members.emplace_back();
+    bytes.remove_prefix(10);
+    for (bool last = false; !last && bytes.size() >= 5;) {
+      const std::size_t size = number_in(bytes, 1, 2);
+      last = bytes[0] == 1;
+      text += bytes.substr(5, size);
+      bytes.remove_prefix(std::min(5 + size, bytes.size()));
+    }
+    bytes.remove_prefix(std::min<std::size_t>(8, bytes.size()));  // checksum and size
   }
-  return text;
+  return members;
+}
+
+/// Decompresses Zstandard frames of one block that is not compressed and a size in 4 bytes (RFC 8878, 3.1.1).
+inline std::vector<std::string> unzstd(std::string_view bytes) {
+  std::vector<std::string> frames;
+  while (bytes.size() > 12 && bytes.substr(0, 5) == "\x28\xb5\x2f\xfd\xa0") {
+    const std::size_t size = number_in(bytes, 5, 4);
+    if (number_in(bytes, 9, 3) != (size << 3U | 1U)) break;
+    frames.emplace_back(bytes.substr(12, size));
+    bytes.remove_prefix(std::min(12 + size, bytes.size()));
+  }
+  if (!bytes.empty()) frames.push_back("(not Zstandard) " + std::string(bytes));
+  return frames;
 }
 
 /// Decompresses Brotli data that has only uncompressed blocks (RFC 7932, section 9.2). Appends any bytes after these
@@ -271,10 +295,16 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
     } else {
       seen.text += "(until close) ";
     }
-    if (headers["content-encoding"] == "gzip") body = unzipped(body);
+    std::vector<std::string> frames;
+    if (headers["content-encoding"] == "gzip") frames = unzipped(body);
+    if (headers["content-encoding"] == "zstd") frames = unzstd(body);
+    if (!frames.empty()) body.clear();
+    for (const std::string& frame : frames) body += frame;
     if (headers["content-encoding"] == "br") body = unbrotlied(body);
     seen.text += body.empty() ? "(no body)" : in_shorthand(body);
     if (chunks == 1 && body.find("data: ") != body.rfind("data: ")) seen.text += " (in one chunk)";
+    if (chunks > 100) seen.text += " (in " + std::to_string(chunks) + " chunks)";
+    if (frames.size() > 1) seen.text += " (" + std::to_string(frames.size()) + " frames)";
     if (seen.complete && !reader.rest().empty()) seen.text += " (then) ";
     return rest_as_it_is();
   }
@@ -319,7 +349,7 @@ inline std::string observe_request(Gateway& gateway, ManualClock& clock, const S
     bytes += received;
     const Transcript seen = transcript(bytes, streamed);
     if (connection->end() != End::open) return seen.text + " " + to_string(connection->end());
-    if (seen.complete && seen.closes) {
+    if (seen.complete && (seen.closes || scenario.name() == "closed-while-idle")) {
       connection->receive_all();
       return seen.text + " " + to_string(connection->end());
     }
