@@ -184,7 +184,8 @@ for data in "$question" "$streamed"; do ask "$base/chat/completions" "${own[@]}"
 ask "$base/models" "${own[@]}" >/dev/null
 body=$(ask "$base/chat/completions" "${own[@]}" --retry 2 --data "$failing")
 check_matches 'curl --retry gets through a 429' "$body" '"content":"Now\."'
-check 'the review of curl --retry is clean' "$(review "$id")" "clean: 5 exchanges with key \"$id\" judged"
+check 'the review of curl --retry is clean' "$(review "$id")" \
+  "clean: 5 exchanges with key \"$id\" judged (4 calls, 5 tries, 1 injected fault)"
 
 scope=$(new_scope)
 id=$(field id <<<"$scope")
@@ -192,7 +193,7 @@ own=(--header "Authorization: Bearer $(field api_key <<<"$scope")" "${json[@]}")
 fail_once "$id" 60s
 for _ in 1 2; do ask "$base/chat/completions" "${own[@]}" --data "$failing" >/dev/null; done
 check_matches 'a loop around curl that does not wait gets a finding' "$(review "$id")" \
-  '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): retried after 0(\.[0-9]+)? s, but Retry-After was 60 s\.'
+  '^1 finding in 1 call, 2 tries, 1 injected fault'$'\n''retry_after_ignored \(exchange [0-9]+ after [0-9]+\): retried after 0(\.[0-9]+)? s, but Retry-After was 60 s\.'
 
 exec {alive}>&-
 for pid in "${pids[@]}"; do

@@ -203,7 +203,7 @@ def in_scope(name, body=None, end=b'{}', **fields):
             code += f"in_scope('toolCall', {unmatched}); in_scope('hot', temperature='hot')\n"
             said = self.assert_code(1, *flags, command=python(code))
             self.assertIn('\nscope "toolCall": 1 problem, 0 findings\nno stub matched  POST ', said)
-            self.assertIn('\nscope "hot": 0 problems, 1 finding\nrequest_refused ', said)
+            self.assertIn('\nscope "hot": 0 problems, 1 finding\n1 finding in 1 call, 1 try, 0 injected faults\nrequest_refused ', said)
             self.assertNotIn('scope "greeting"', said)
             self.assertRegex(said, r"\nmock-gateway: failed: 1 problem, 1 finding, 4 requests judged, 4 in 4 closed scopes, ")
             self.assertRegex(said, r'\n::error title=scope toolCall::no stub matched ')

@@ -238,6 +238,7 @@ TEST_CASE("a Content-Length above the length of a JSON body is a finding") {
   connection.shutdown_write();
   CHECK(connection.receive_response().error_code() == "malformed_request");
   CHECK(gateway.review().message() ==
+        "1 finding in 1 call, 1 try, 0 injected faults\n"
         "request_refused (exchange 1): refused with 400 malformed_request: the client closed the connection after " +
             std::to_string(length) + " of " + std::to_string(length + 5) +
             " bytes of the body, which is complete JSON. The request never reached the stubs. Send what the "

@@ -141,5 +141,5 @@ test('an SDK set to send undocumented fields or to retry permanent errors gets f
   const options = { headers: { 'x-stainless-retry-count': '1' } };
   await client.chat.completions.create({ model: MODEL, messages: last }, options);
   const { message } = await gateway.review();
-  assert.match(message, /^unknown_field .*\nretried_final_error .*: retried after 400 "scripted"/);
+  assert.match(message, /^2 findings in .*\nretried_final_error .*: retried after 400 "scripted".*\nunknown_field /);
 });
