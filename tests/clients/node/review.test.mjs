@@ -128,7 +128,7 @@ test('a client that retries at once gets a finding', async (t) => {
   }
   const { ok, message } = await gateway.review();
   assert.ok(!ok);
-  assert.match(message, /^retry_after_ignored .* Retry-After was 60 s\. Wait as long as the header says before retrying\.$/);
+  assert.match(message, /^1 finding in 1 call, 2 tries, 1 injected fault\nretry_after_ignored .* Retry-After was 60 s\. Wait as long as the header says before retrying\.$/);
 });
 
 test('an SDK set to send undocumented fields or to retry permanent errors gets findings', async (t) => {
