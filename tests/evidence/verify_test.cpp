@@ -71,7 +71,6 @@ TEST_CASE("a condition that holds only because a text was not searched is a prob
            {"leak", never, pattern.to_string()},
            {"safe", should, (!pattern).to_string()},
            {"other", negated, (!pattern).to_string()}}) {
-    CAPTURE(name);
     const Verification found = problems(mount, secret);
     REQUIRE(found.problems().size() == 1);
     const Problem& problem = found.problems()[0];
