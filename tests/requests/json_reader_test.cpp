@@ -460,7 +460,7 @@ TEST_CASE("an error names the place, the expected and the actual kind of value")
 TEST_CASE("a request with more than a million values gets a 400 that says so") {
   const auto list = [](std::size_t count) { return "[" + repeated("[],", count - 2) + "0]"; };
   const Wire wire;
-  CHECK(wire.post(list(1'000'000)).error_code() != "invalid_json");
+  CHECK(wire.post("[" + repeated("0,", 999'998) + "0]").error_code() == "invalid_type");
   for (const std::string& body : {list(1'000'001), list(5'000'000)}) {
     const Response response = wire.post(body);
     CHECK(response.status == 400);
