@@ -8998,9 +8998,8 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408, a request that
-  /// the client broke off with 400: `came` is what had arrived.
-  bool has_arrived(Arrival arrival, const char* what, const std::string& came);
+  /// Whether there is a request to answer. A timeout is answered with 408, a request that the client broke off with 400.
+  bool has_arrived(Arrival arrival);
   void complete();
 
   Connection& connection_;
@@ -24826,7 +24825,7 @@ MOCK_GATEWAY_INLINE bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return false;
   }
@@ -24852,21 +24851,23 @@ MOCK_GATEWAY_INLINE void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body", body_->arrived())) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival) {
   if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
-    incoming_->malformed =
-        failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+    incoming_->malformed = failure(
+        408, "request_timeout", std::string("the request's ") + (body_ ? "body" : "head") + " did not arrive in time");
   else if (!connection_.stop_line()->is_stopped())
-    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+    incoming_->malformed = request_reader::broken_off(
+        incoming_->request.body, arrival,
+        body_ ? body_->arrived() : text::counted(incoming_->raw_head.size(), "byte") + " of the head");
   return bool(incoming_->malformed);
 }
 
@@ -39444,160 +39445,160 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8573    http/wakes.hpp
 //   8642    http/connection.hpp
 //   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10402    serve/runner.hpp
-//  10458    serve/connection_loop.hpp
-//  10501    serve/tester_code.hpp
-//  10565    gateway/catalogue_entries.hpp
-//  10836    gateway/option_values.hpp
-//  10896    gateway/sweep_run.hpp
-//  10920    document/script_reader.hpp
-//  11131    document/script_sections.hpp
-//  11316    document/script_values.hpp
-//  11482    core/calendar.cpp
-//  11563    core/clock.cpp
-//  11968    core/gate.cpp
-//  12190    core/json_reader.cpp
-//  12531    core/pattern.cpp
-//  12944    core/random.cpp
-//  12999    core/reporter.cpp
-//  13097    core/text.cpp
-//  13441    model/acceptance.cpp
-//  13500    model/checks.cpp
-//  13537    model/connection_fault.cpp
-//  13639    model/failure.cpp
-//  13785    model/fault.cpp
-//  14019    model/finding.cpp
-//  14053    model/http_reply.cpp
-//  14119    model/pace.cpp
-//  14317    model/profile.cpp
-//  14495    model/range.cpp
-//  14525    model/received_request.cpp
-//  14593    model/reply.cpp
-//  14999    model/reply_checks.cpp
-//  15195    model/reply_template.cpp
-//  15362    model/sent_answer.cpp
-//  15390    model/sse_dialect.cpp
-//  15535    request/chat_fields.cpp
-//  15677    request/chat_messages.cpp
-//  15886    request/chat_reader.cpp
-//  16294    request/chat_request.cpp
-//  16378    request/embedding_request.cpp
-//  16466    keys/api_key.cpp
-//  16516    keys/key_store.cpp
-//  17028    keys/keys.cpp
-//  17092    keys/secrets.cpp
-//  17297    answer/bodies.cpp
-//  17370    answer/completion.cpp
-//  17596    answer/completion_events.cpp
-//  17792    answer/completion_json.cpp
-//  18009    answer/default_reply.cpp
-//  18186    answer/embeddings.cpp
-//  18303    answer/schema_checker.cpp
-//  18766    answer/schema_instance.cpp
-//  19139    answer/tokens.cpp
-//  19360    answer/words.cpp
-//  19421    script/chaos.cpp
-//  19561    script/chaos_rules.cpp
-//  19673    script/connection_faults.cpp
-//  19782    script/excerpts.cpp
-//  19844    script/field_matchers.cpp
-//  20222    script/forced_failures.cpp
-//  20311    script/hiding.cpp
-//  20426    script/json_comparison.cpp
-//  20512    script/matcher.cpp
-//  20805    script/matchers.cpp
-//  21158    script/scope.cpp
-//  21216    script/script.cpp
-//  21634    script/text_matchers.cpp
-//  21773    delivery/answer_log.cpp
-//  21943    delivery/delivery.cpp
-//  22411    delivery/faults_and_waits.cpp
-//  22715    delivery/framing.cpp
-//  22854    delivery/gzip.cpp
-//  22926    delivery/pace_schedule.cpp
-//  22995    delivery/progress.cpp
-//  23076    delivery/write_queue.cpp
-//  23217    http/acceptor.cpp
-//  23325    http/compatibility.cpp
-//  23434    http/connection.cpp
-//  24017    http/poller.cpp
-//  24185    http/reactor.cpp
-//  24448    http/request_reader.cpp
-//  24919    http/response.cpp
-//  25000    http/server.cpp
-//  25407    http/sockets.cpp
-//  25909    http/turned_away.cpp
-//  25993    http/workers.cpp
-//  26106    evidence/diagnosis.cpp
-//  26336    evidence/evidence_json.cpp
-//  26705    evidence/exchange.cpp
-//  26995    evidence/gateway_problems.cpp
-//  27443    evidence/journal.cpp
-//  27598    evidence/kept_problems.cpp
-//  27708    evidence/notes.cpp
-//  27810    evidence/record.cpp
-//  28272    evidence/redaction.cpp
-//  28412    evidence/redirects.cpp
-//  28540    evidence/retries.cpp
-//  29070    evidence/review.cpp
-//  29476    evidence/told_in_body.cpp
-//  29573    evidence/verification.cpp
-//  29691    serve/answer_headers.cpp
-//  29768    serve/asked_requests.cpp
-//  29835    serve/chat_judge.cpp
-//  30188    serve/connection_loop.cpp
-//  30349    serve/gateway_state.cpp
-//  30385    serve/judge.cpp
-//  30631    serve/limits.cpp
-//  30728    serve/operations.cpp
-//  30954    serve/reply_answer.cpp
-//  31095    serve/request_checks.cpp
-//  31180    serve/runner.cpp
-//  31571    serve/served_models.cpp
-//  31649    serve/served_request.cpp
-//  31717    gateway/catalogue.cpp
-//  32136    gateway/catalogue_chunks.cpp
-//  32447    gateway/catalogue_delivery.cpp
-//  32611    gateway/catalogue_entries.cpp
-//  32841    gateway/catalogue_failures.cpp
-//  33132    gateway/catalogue_framing.cpp
-//  33363    gateway/catalogue_tool_calls.cpp
-//  33570    gateway/chat_script.cpp
-//  33719    gateway/gateway.cpp
-//  34016    gateway/mishaps.cpp
-//  34358    gateway/options.cpp
-//  34511    gateway/sweep.cpp
-//  34931    document/scenario_files.cpp
-//  35069    document/script_document.cpp
-//  35459    document/script_faults.cpp
-//  35751    document/script_files.cpp
-//  35895    document/script_gateway.cpp
-//  36199    document/script_matchers.cpp
-//  36492    document/script_objects.cpp
-//  36652    document/script_reader.cpp
-//  37100    document/script_references.cpp
-//  37436    document/script_replies.cpp
-//  37827    document/script_schema.cpp
-//  37954    document/script_sections.cpp
-//  38496    document/script_values.cpp
-//  38884  Adapters
-//  38901    adapters/catch2.hpp
-//  39055    adapters/doctest.hpp
-//  39215    adapters/gtest.hpp
+//   9037    http/server.hpp
+//   9097    http/response.hpp
+//   9112    http/turned_away.hpp
+//   9160    http/workers.hpp
+//   9216    http/acceptor.hpp
+//   9259    http/poller.hpp
+//   9312    http/reactor.hpp
+//   9418    evidence/kept_problems.hpp
+//   9481    evidence/record.hpp
+//   9739    evidence/diagnosis.hpp
+//   9804    evidence/gateway_problems.hpp
+//   9903    evidence/review_parts.hpp
+//   9967    serve/asked_requests.hpp
+//  10044    serve/operations.hpp
+//  10111    serve/served_models.hpp
+//  10151    serve/gateway_state.hpp
+//  10210    serve/served_request.hpp
+//  10401    serve/runner.hpp
+//  10457    serve/connection_loop.hpp
+//  10500    serve/tester_code.hpp
+//  10564    gateway/catalogue_entries.hpp
+//  10835    gateway/option_values.hpp
+//  10895    gateway/sweep_run.hpp
+//  10919    document/script_reader.hpp
+//  11130    document/script_sections.hpp
+//  11315    document/script_values.hpp
+//  11481    core/calendar.cpp
+//  11562    core/clock.cpp
+//  11967    core/gate.cpp
+//  12189    core/json_reader.cpp
+//  12530    core/pattern.cpp
+//  12943    core/random.cpp
+//  12998    core/reporter.cpp
+//  13096    core/text.cpp
+//  13440    model/acceptance.cpp
+//  13499    model/checks.cpp
+//  13536    model/connection_fault.cpp
+//  13638    model/failure.cpp
+//  13784    model/fault.cpp
+//  14018    model/finding.cpp
+//  14052    model/http_reply.cpp
+//  14118    model/pace.cpp
+//  14316    model/profile.cpp
+//  14494    model/range.cpp
+//  14524    model/received_request.cpp
+//  14592    model/reply.cpp
+//  14998    model/reply_checks.cpp
+//  15194    model/reply_template.cpp
+//  15361    model/sent_answer.cpp
+//  15389    model/sse_dialect.cpp
+//  15534    request/chat_fields.cpp
+//  15676    request/chat_messages.cpp
+//  15885    request/chat_reader.cpp
+//  16293    request/chat_request.cpp
+//  16377    request/embedding_request.cpp
+//  16465    keys/api_key.cpp
+//  16515    keys/key_store.cpp
+//  17027    keys/keys.cpp
+//  17091    keys/secrets.cpp
+//  17296    answer/bodies.cpp
+//  17369    answer/completion.cpp
+//  17595    answer/completion_events.cpp
+//  17791    answer/completion_json.cpp
+//  18008    answer/default_reply.cpp
+//  18185    answer/embeddings.cpp
+//  18302    answer/schema_checker.cpp
+//  18765    answer/schema_instance.cpp
+//  19138    answer/tokens.cpp
+//  19359    answer/words.cpp
+//  19420    script/chaos.cpp
+//  19560    script/chaos_rules.cpp
+//  19672    script/connection_faults.cpp
+//  19781    script/excerpts.cpp
+//  19843    script/field_matchers.cpp
+//  20221    script/forced_failures.cpp
+//  20310    script/hiding.cpp
+//  20425    script/json_comparison.cpp
+//  20511    script/matcher.cpp
+//  20804    script/matchers.cpp
+//  21157    script/scope.cpp
+//  21215    script/script.cpp
+//  21633    script/text_matchers.cpp
+//  21772    delivery/answer_log.cpp
+//  21942    delivery/delivery.cpp
+//  22410    delivery/faults_and_waits.cpp
+//  22714    delivery/framing.cpp
+//  22853    delivery/gzip.cpp
+//  22925    delivery/pace_schedule.cpp
+//  22994    delivery/progress.cpp
+//  23075    delivery/write_queue.cpp
+//  23216    http/acceptor.cpp
+//  23324    http/compatibility.cpp
+//  23433    http/connection.cpp
+//  24016    http/poller.cpp
+//  24184    http/reactor.cpp
+//  24447    http/request_reader.cpp
+//  24920    http/response.cpp
+//  25001    http/server.cpp
+//  25408    http/sockets.cpp
+//  25910    http/turned_away.cpp
+//  25994    http/workers.cpp
+//  26107    evidence/diagnosis.cpp
+//  26337    evidence/evidence_json.cpp
+//  26706    evidence/exchange.cpp
+//  26996    evidence/gateway_problems.cpp
+//  27444    evidence/journal.cpp
+//  27599    evidence/kept_problems.cpp
+//  27709    evidence/notes.cpp
+//  27811    evidence/record.cpp
+//  28273    evidence/redaction.cpp
+//  28413    evidence/redirects.cpp
+//  28541    evidence/retries.cpp
+//  29071    evidence/review.cpp
+//  29477    evidence/told_in_body.cpp
+//  29574    evidence/verification.cpp
+//  29692    serve/answer_headers.cpp
+//  29769    serve/asked_requests.cpp
+//  29836    serve/chat_judge.cpp
+//  30189    serve/connection_loop.cpp
+//  30350    serve/gateway_state.cpp
+//  30386    serve/judge.cpp
+//  30632    serve/limits.cpp
+//  30729    serve/operations.cpp
+//  30955    serve/reply_answer.cpp
+//  31096    serve/request_checks.cpp
+//  31181    serve/runner.cpp
+//  31572    serve/served_models.cpp
+//  31650    serve/served_request.cpp
+//  31718    gateway/catalogue.cpp
+//  32137    gateway/catalogue_chunks.cpp
+//  32448    gateway/catalogue_delivery.cpp
+//  32612    gateway/catalogue_entries.cpp
+//  32842    gateway/catalogue_failures.cpp
+//  33133    gateway/catalogue_framing.cpp
+//  33364    gateway/catalogue_tool_calls.cpp
+//  33571    gateway/chat_script.cpp
+//  33720    gateway/gateway.cpp
+//  34017    gateway/mishaps.cpp
+//  34359    gateway/options.cpp
+//  34512    gateway/sweep.cpp
+//  34932    document/scenario_files.cpp
+//  35070    document/script_document.cpp
+//  35460    document/script_faults.cpp
+//  35752    document/script_files.cpp
+//  35896    document/script_gateway.cpp
+//  36200    document/script_matchers.cpp
+//  36493    document/script_objects.cpp
+//  36653    document/script_reader.cpp
+//  37101    document/script_references.cpp
+//  37437    document/script_replies.cpp
+//  37828    document/script_schema.cpp
+//  37955    document/script_sections.cpp
+//  38497    document/script_values.cpp
+//  38885  Adapters
+//  38902    adapters/catch2.hpp
+//  39056    adapters/doctest.hpp
+//  39216    adapters/gtest.hpp
