@@ -12002,16 +12002,12 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (wait.released_) return true;
-      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
-      for (GateWait* held : held_) held->guard_expired_ = true;
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (wait.released_) return true;
+    if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+    for (GateWait* held : held_) held->guard_expired_ = true;
+    open_ = true;
+    let_all_go(std::move(lock));
     return true;
   }
 
@@ -12039,25 +12035,17 @@ class GateState {
   }
 
   void open() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    open_ = true;
+    let_all_go(std::move(lock));
   }
 
   void reset() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++round_;
-      open_ = false;
-      permits_ = arrived_ = delivered_ = 0;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++round_;
+    open_ = false;
+    permits_ = arrived_ = delivered_ = 0;
+    let_all_go(std::move(lock));
   }
 
   GateCounts counts() {
@@ -12088,11 +12076,13 @@ class GateState {
     return wait.wake_;
   }
 
-  std::vector<std::shared_ptr<Wake>> let_all_go() {
+  /// Unlocks before it wakes the threads of the held exchanges.
+  void let_all_go(std::unique_lock<std::mutex> lock) {
     std::vector<std::shared_ptr<Wake>> wakes;
     for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
     held_.clear();
-    return wakes;
+    lock.unlock();
+    for (const auto& wake : wakes) wake->wake();
   }
 
   std::mutex mutex_;
@@ -39474,131 +39464,131 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  11481    core/calendar.cpp
 //  11562    core/clock.cpp
 //  11967    core/gate.cpp
-//  12189    core/json_reader.cpp
-//  12530    core/pattern.cpp
-//  12943    core/random.cpp
-//  12998    core/reporter.cpp
-//  13096    core/text.cpp
-//  13440    model/acceptance.cpp
-//  13499    model/checks.cpp
-//  13536    model/connection_fault.cpp
-//  13638    model/failure.cpp
-//  13784    model/fault.cpp
-//  14018    model/finding.cpp
-//  14052    model/http_reply.cpp
-//  14118    model/pace.cpp
-//  14316    model/profile.cpp
-//  14494    model/range.cpp
-//  14524    model/received_request.cpp
-//  14592    model/reply.cpp
-//  14998    model/reply_checks.cpp
-//  15194    model/reply_template.cpp
-//  15361    model/sent_answer.cpp
-//  15389    model/sse_dialect.cpp
-//  15534    request/chat_fields.cpp
-//  15676    request/chat_messages.cpp
-//  15885    request/chat_reader.cpp
-//  16293    request/chat_request.cpp
-//  16377    request/embedding_request.cpp
-//  16465    keys/api_key.cpp
-//  16515    keys/key_store.cpp
-//  17027    keys/keys.cpp
-//  17091    keys/secrets.cpp
-//  17296    answer/bodies.cpp
-//  17369    answer/completion.cpp
-//  17595    answer/completion_events.cpp
-//  17791    answer/completion_json.cpp
-//  18008    answer/default_reply.cpp
-//  18185    answer/embeddings.cpp
-//  18302    answer/schema_checker.cpp
-//  18765    answer/schema_instance.cpp
-//  19138    answer/tokens.cpp
-//  19359    answer/words.cpp
-//  19420    script/chaos.cpp
-//  19560    script/chaos_rules.cpp
-//  19672    script/connection_faults.cpp
-//  19781    script/excerpts.cpp
-//  19843    script/field_matchers.cpp
-//  20221    script/forced_failures.cpp
-//  20310    script/hiding.cpp
-//  20425    script/json_comparison.cpp
-//  20511    script/matcher.cpp
-//  20804    script/matchers.cpp
-//  21157    script/scope.cpp
-//  21215    script/script.cpp
-//  21633    script/text_matchers.cpp
-//  21772    delivery/answer_log.cpp
-//  21942    delivery/delivery.cpp
-//  22410    delivery/faults_and_waits.cpp
-//  22714    delivery/framing.cpp
-//  22853    delivery/gzip.cpp
-//  22925    delivery/pace_schedule.cpp
-//  22994    delivery/progress.cpp
-//  23075    delivery/write_queue.cpp
-//  23216    http/acceptor.cpp
-//  23324    http/compatibility.cpp
-//  23433    http/connection.cpp
-//  24016    http/poller.cpp
-//  24184    http/reactor.cpp
-//  24447    http/request_reader.cpp
-//  24920    http/response.cpp
-//  25001    http/server.cpp
-//  25408    http/sockets.cpp
-//  25910    http/turned_away.cpp
-//  25994    http/workers.cpp
-//  26107    evidence/diagnosis.cpp
-//  26337    evidence/evidence_json.cpp
-//  26706    evidence/exchange.cpp
-//  26996    evidence/gateway_problems.cpp
-//  27444    evidence/journal.cpp
-//  27599    evidence/kept_problems.cpp
-//  27709    evidence/notes.cpp
-//  27811    evidence/record.cpp
-//  28273    evidence/redaction.cpp
-//  28413    evidence/redirects.cpp
-//  28541    evidence/retries.cpp
-//  29071    evidence/review.cpp
-//  29477    evidence/told_in_body.cpp
-//  29574    evidence/verification.cpp
-//  29692    serve/answer_headers.cpp
-//  29769    serve/asked_requests.cpp
-//  29836    serve/chat_judge.cpp
-//  30189    serve/connection_loop.cpp
-//  30350    serve/gateway_state.cpp
-//  30386    serve/judge.cpp
-//  30632    serve/limits.cpp
-//  30729    serve/operations.cpp
-//  30955    serve/reply_answer.cpp
-//  31096    serve/request_checks.cpp
-//  31181    serve/runner.cpp
-//  31572    serve/served_models.cpp
-//  31650    serve/served_request.cpp
-//  31718    gateway/catalogue.cpp
-//  32137    gateway/catalogue_chunks.cpp
-//  32448    gateway/catalogue_delivery.cpp
-//  32612    gateway/catalogue_entries.cpp
-//  32842    gateway/catalogue_failures.cpp
-//  33133    gateway/catalogue_framing.cpp
-//  33364    gateway/catalogue_tool_calls.cpp
-//  33571    gateway/chat_script.cpp
-//  33720    gateway/gateway.cpp
-//  34017    gateway/mishaps.cpp
-//  34359    gateway/options.cpp
-//  34512    gateway/sweep.cpp
-//  34932    document/scenario_files.cpp
-//  35070    document/script_document.cpp
-//  35460    document/script_faults.cpp
-//  35752    document/script_files.cpp
-//  35896    document/script_gateway.cpp
-//  36200    document/script_matchers.cpp
-//  36493    document/script_objects.cpp
-//  36653    document/script_reader.cpp
-//  37101    document/script_references.cpp
-//  37437    document/script_replies.cpp
-//  37828    document/script_schema.cpp
-//  37955    document/script_sections.cpp
-//  38497    document/script_values.cpp
-//  38885  Adapters
-//  38902    adapters/catch2.hpp
-//  39056    adapters/doctest.hpp
-//  39216    adapters/gtest.hpp
+//  12179    core/json_reader.cpp
+//  12520    core/pattern.cpp
+//  12933    core/random.cpp
+//  12988    core/reporter.cpp
+//  13086    core/text.cpp
+//  13430    model/acceptance.cpp
+//  13489    model/checks.cpp
+//  13526    model/connection_fault.cpp
+//  13628    model/failure.cpp
+//  13774    model/fault.cpp
+//  14008    model/finding.cpp
+//  14042    model/http_reply.cpp
+//  14108    model/pace.cpp
+//  14306    model/profile.cpp
+//  14484    model/range.cpp
+//  14514    model/received_request.cpp
+//  14582    model/reply.cpp
+//  14988    model/reply_checks.cpp
+//  15184    model/reply_template.cpp
+//  15351    model/sent_answer.cpp
+//  15379    model/sse_dialect.cpp
+//  15524    request/chat_fields.cpp
+//  15666    request/chat_messages.cpp
+//  15875    request/chat_reader.cpp
+//  16283    request/chat_request.cpp
+//  16367    request/embedding_request.cpp
+//  16455    keys/api_key.cpp
+//  16505    keys/key_store.cpp
+//  17017    keys/keys.cpp
+//  17081    keys/secrets.cpp
+//  17286    answer/bodies.cpp
+//  17359    answer/completion.cpp
+//  17585    answer/completion_events.cpp
+//  17781    answer/completion_json.cpp
+//  17998    answer/default_reply.cpp
+//  18175    answer/embeddings.cpp
+//  18292    answer/schema_checker.cpp
+//  18755    answer/schema_instance.cpp
+//  19128    answer/tokens.cpp
+//  19349    answer/words.cpp
+//  19410    script/chaos.cpp
+//  19550    script/chaos_rules.cpp
+//  19662    script/connection_faults.cpp
+//  19771    script/excerpts.cpp
+//  19833    script/field_matchers.cpp
+//  20211    script/forced_failures.cpp
+//  20300    script/hiding.cpp
+//  20415    script/json_comparison.cpp
+//  20501    script/matcher.cpp
+//  20794    script/matchers.cpp
+//  21147    script/scope.cpp
+//  21205    script/script.cpp
+//  21623    script/text_matchers.cpp
+//  21762    delivery/answer_log.cpp
+//  21932    delivery/delivery.cpp
+//  22400    delivery/faults_and_waits.cpp
+//  22704    delivery/framing.cpp
+//  22843    delivery/gzip.cpp
+//  22915    delivery/pace_schedule.cpp
+//  22984    delivery/progress.cpp
+//  23065    delivery/write_queue.cpp
+//  23206    http/acceptor.cpp
+//  23314    http/compatibility.cpp
+//  23423    http/connection.cpp
+//  24006    http/poller.cpp
+//  24174    http/reactor.cpp
+//  24437    http/request_reader.cpp
+//  24910    http/response.cpp
+//  24991    http/server.cpp
+//  25398    http/sockets.cpp
+//  25900    http/turned_away.cpp
+//  25984    http/workers.cpp
+//  26097    evidence/diagnosis.cpp
+//  26327    evidence/evidence_json.cpp
+//  26696    evidence/exchange.cpp
+//  26986    evidence/gateway_problems.cpp
+//  27434    evidence/journal.cpp
+//  27589    evidence/kept_problems.cpp
+//  27699    evidence/notes.cpp
+//  27801    evidence/record.cpp
+//  28263    evidence/redaction.cpp
+//  28403    evidence/redirects.cpp
+//  28531    evidence/retries.cpp
+//  29061    evidence/review.cpp
+//  29467    evidence/told_in_body.cpp
+//  29564    evidence/verification.cpp
+//  29682    serve/answer_headers.cpp
+//  29759    serve/asked_requests.cpp
+//  29826    serve/chat_judge.cpp
+//  30179    serve/connection_loop.cpp
+//  30340    serve/gateway_state.cpp
+//  30376    serve/judge.cpp
+//  30622    serve/limits.cpp
+//  30719    serve/operations.cpp
+//  30945    serve/reply_answer.cpp
+//  31086    serve/request_checks.cpp
+//  31171    serve/runner.cpp
+//  31562    serve/served_models.cpp
+//  31640    serve/served_request.cpp
+//  31708    gateway/catalogue.cpp
+//  32127    gateway/catalogue_chunks.cpp
+//  32438    gateway/catalogue_delivery.cpp
+//  32602    gateway/catalogue_entries.cpp
+//  32832    gateway/catalogue_failures.cpp
+//  33123    gateway/catalogue_framing.cpp
+//  33354    gateway/catalogue_tool_calls.cpp
+//  33561    gateway/chat_script.cpp
+//  33710    gateway/gateway.cpp
+//  34007    gateway/mishaps.cpp
+//  34349    gateway/options.cpp
+//  34502    gateway/sweep.cpp
+//  34922    document/scenario_files.cpp
+//  35060    document/script_document.cpp
+//  35450    document/script_faults.cpp
+//  35742    document/script_files.cpp
+//  35886    document/script_gateway.cpp
+//  36190    document/script_matchers.cpp
+//  36483    document/script_objects.cpp
+//  36643    document/script_reader.cpp
+//  37091    document/script_references.cpp
+//  37427    document/script_replies.cpp
+//  37818    document/script_schema.cpp
+//  37945    document/script_sections.cpp
+//  38487    document/script_values.cpp
+//  38875  Adapters
+//  38892    adapters/catch2.hpp
+//  39046    adapters/doctest.hpp
+//  39206    adapters/gtest.hpp
