@@ -8341,12 +8341,10 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
-  /// Returns `at gate "first" `; empty for a gate without a name.
-  static std::string place_of(const Gate& gate);
   Outlet::OnClientClosed on_client_closed() const {
     return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
   }
-  void add_wait_at(const Gate& gate);
+  void add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
   /// client closes its side, or by the stall guard.
@@ -8356,7 +8354,7 @@ class Delivery {
   /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
-  void stall_guard_expired(const std::string& purpose);
+  void stall_guard_expired();
   void note_lateness(TimePoint moment);
   void plan_pings();
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
@@ -22466,13 +22464,9 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
   switch (effect.kind()) {
     case Effect::Kind::stall: {
       const std::string place = faults::place_of(plan_.faults[fault].trigger);
-      if (effect.gate()) {
-        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
-        add_wait_at(*effect.gate());
-      } else {
-        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
-        add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
-      }
+      if (effect.gate()) return add_wait_at(*effect.gate(), ScriptedWait::Kind::stall, place);
+      begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
+      add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     }
     case Effect::Kind::error_event:
@@ -22531,20 +22525,16 @@ MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t n
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
   const Hold& hold = plan_.holds[index];
-  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
-  add_wait_at(hold.gate);
-  add({Kind::noted_wait_over});
+  add_wait_at(hold.gate, ScriptedWait::Kind::hold, hold.place.to_string());
 }
 
-MOCK_GATEWAY_INLINE std::string Delivery::place_of(const Gate& gate) {
+MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place) {
   const std::string& name = name_of(gate);
-  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
-}
-
-MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate) {
+  begin_noted({kind, (name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ") + place});
   Step step{Kind::gate};
   step.gate = &gate;
   add(std::move(step));
+  add({Kind::noted_wait_over});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::add_wait_until(TimePoint moment, std::string_view purpose) {
@@ -22595,7 +22585,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   } else {
     const Step over = take_step();
     if (guard_is_over)
-      stall_guard_expired(purpose);
+      stall_guard_expired();
     else if (clock_guard_expired)
       guard_expired("the manual clock was not advanced");
     else if (has_end)
@@ -22655,11 +22645,8 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired(const char* why) {
   outlet_.guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
-  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  expired_wait_ = wait ? wait->in_vain(*stall_guard_)
-                       : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                             " s; the client was still waiting";
+MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired() {
+  expired_wait_ = progress_.wait()->in_vain(*stall_guard_);
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
@@ -39430,165 +39417,165 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7959    delivery/waits.hpp
 //   8035    delivery/write_queue.hpp
 //   8130    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9037    http/server.hpp
-//   9097    http/response.hpp
-//   9112    http/turned_away.hpp
-//   9160    http/workers.hpp
-//   9216    http/acceptor.hpp
-//   9259    http/poller.hpp
-//   9312    http/reactor.hpp
-//   9418    evidence/kept_problems.hpp
-//   9481    evidence/record.hpp
-//   9739    evidence/diagnosis.hpp
-//   9804    evidence/gateway_problems.hpp
-//   9903    evidence/review_parts.hpp
-//   9967    serve/asked_requests.hpp
-//  10044    serve/operations.hpp
-//  10111    serve/served_models.hpp
-//  10151    serve/gateway_state.hpp
-//  10210    serve/served_request.hpp
-//  10401    serve/runner.hpp
-//  10457    serve/connection_loop.hpp
-//  10500    serve/tester_code.hpp
-//  10564    gateway/catalogue_entries.hpp
-//  10835    gateway/option_values.hpp
-//  10895    gateway/sweep_run.hpp
-//  10919    document/script_reader.hpp
-//  11130    document/script_sections.hpp
-//  11315    document/script_values.hpp
-//  11481    core/calendar.cpp
-//  11562    core/clock.cpp
-//  11967    core/gate.cpp
-//  12179    core/json_reader.cpp
-//  12520    core/pattern.cpp
-//  12933    core/random.cpp
-//  12988    core/reporter.cpp
-//  13086    core/text.cpp
-//  13430    model/acceptance.cpp
-//  13489    model/checks.cpp
-//  13526    model/connection_fault.cpp
-//  13628    model/failure.cpp
-//  13774    model/fault.cpp
-//  14008    model/finding.cpp
-//  14042    model/http_reply.cpp
-//  14108    model/pace.cpp
-//  14306    model/profile.cpp
-//  14484    model/range.cpp
-//  14514    model/received_request.cpp
-//  14582    model/reply.cpp
-//  14988    model/reply_checks.cpp
-//  15184    model/reply_template.cpp
-//  15351    model/sent_answer.cpp
-//  15379    model/sse_dialect.cpp
-//  15524    request/chat_fields.cpp
-//  15666    request/chat_messages.cpp
-//  15875    request/chat_reader.cpp
-//  16283    request/chat_request.cpp
-//  16367    request/embedding_request.cpp
-//  16455    keys/api_key.cpp
-//  16505    keys/key_store.cpp
-//  17017    keys/keys.cpp
-//  17081    keys/secrets.cpp
-//  17286    answer/bodies.cpp
-//  17359    answer/completion.cpp
-//  17585    answer/completion_events.cpp
-//  17781    answer/completion_json.cpp
-//  17998    answer/default_reply.cpp
-//  18175    answer/embeddings.cpp
-//  18292    answer/schema_checker.cpp
-//  18755    answer/schema_instance.cpp
-//  19128    answer/tokens.cpp
-//  19349    answer/words.cpp
-//  19410    script/chaos.cpp
-//  19550    script/chaos_rules.cpp
-//  19662    script/connection_faults.cpp
-//  19771    script/excerpts.cpp
-//  19833    script/field_matchers.cpp
-//  20211    script/forced_failures.cpp
-//  20300    script/hiding.cpp
-//  20415    script/json_comparison.cpp
-//  20501    script/matcher.cpp
-//  20794    script/matchers.cpp
-//  21147    script/scope.cpp
-//  21205    script/script.cpp
-//  21623    script/text_matchers.cpp
-//  21762    delivery/answer_log.cpp
-//  21932    delivery/delivery.cpp
-//  22400    delivery/faults_and_waits.cpp
-//  22704    delivery/framing.cpp
-//  22843    delivery/gzip.cpp
-//  22915    delivery/pace_schedule.cpp
-//  22984    delivery/progress.cpp
-//  23065    delivery/write_queue.cpp
-//  23206    http/acceptor.cpp
-//  23314    http/compatibility.cpp
-//  23423    http/connection.cpp
-//  24006    http/poller.cpp
-//  24174    http/reactor.cpp
-//  24437    http/request_reader.cpp
-//  24910    http/response.cpp
-//  24991    http/server.cpp
-//  25398    http/sockets.cpp
-//  25900    http/turned_away.cpp
-//  25984    http/workers.cpp
-//  26097    evidence/diagnosis.cpp
-//  26327    evidence/evidence_json.cpp
-//  26696    evidence/exchange.cpp
-//  26986    evidence/gateway_problems.cpp
-//  27434    evidence/journal.cpp
-//  27589    evidence/kept_problems.cpp
-//  27699    evidence/notes.cpp
-//  27801    evidence/record.cpp
-//  28263    evidence/redaction.cpp
-//  28403    evidence/redirects.cpp
-//  28531    evidence/retries.cpp
-//  29061    evidence/review.cpp
-//  29467    evidence/told_in_body.cpp
-//  29564    evidence/verification.cpp
-//  29682    serve/answer_headers.cpp
-//  29759    serve/asked_requests.cpp
-//  29826    serve/chat_judge.cpp
-//  30179    serve/connection_loop.cpp
-//  30340    serve/gateway_state.cpp
-//  30376    serve/judge.cpp
-//  30622    serve/limits.cpp
-//  30719    serve/operations.cpp
-//  30945    serve/reply_answer.cpp
-//  31086    serve/request_checks.cpp
-//  31171    serve/runner.cpp
-//  31562    serve/served_models.cpp
-//  31640    serve/served_request.cpp
-//  31708    gateway/catalogue.cpp
-//  32127    gateway/catalogue_chunks.cpp
-//  32438    gateway/catalogue_delivery.cpp
-//  32602    gateway/catalogue_entries.cpp
-//  32832    gateway/catalogue_failures.cpp
-//  33123    gateway/catalogue_framing.cpp
-//  33354    gateway/catalogue_tool_calls.cpp
-//  33561    gateway/chat_script.cpp
-//  33710    gateway/gateway.cpp
-//  34007    gateway/mishaps.cpp
-//  34349    gateway/options.cpp
-//  34502    gateway/sweep.cpp
-//  34922    document/scenario_files.cpp
-//  35060    document/script_document.cpp
-//  35450    document/script_faults.cpp
-//  35742    document/script_files.cpp
-//  35886    document/script_gateway.cpp
-//  36190    document/script_matchers.cpp
-//  36483    document/script_objects.cpp
-//  36643    document/script_reader.cpp
-//  37091    document/script_references.cpp
-//  37427    document/script_replies.cpp
-//  37818    document/script_schema.cpp
-//  37945    document/script_sections.cpp
-//  38487    document/script_values.cpp
-//  38875  Adapters
-//  38892    adapters/catch2.hpp
-//  39046    adapters/doctest.hpp
-//  39206    adapters/gtest.hpp
+//   8417    http/exchange_observer.hpp
+//   8451    http/sockets.hpp
+//   8571    http/wakes.hpp
+//   8640    http/connection.hpp
+//   8909    http/request_reader.hpp
+//   9035    http/server.hpp
+//   9095    http/response.hpp
+//   9110    http/turned_away.hpp
+//   9158    http/workers.hpp
+//   9214    http/acceptor.hpp
+//   9257    http/poller.hpp
+//   9310    http/reactor.hpp
+//   9416    evidence/kept_problems.hpp
+//   9479    evidence/record.hpp
+//   9737    evidence/diagnosis.hpp
+//   9802    evidence/gateway_problems.hpp
+//   9901    evidence/review_parts.hpp
+//   9965    serve/asked_requests.hpp
+//  10042    serve/operations.hpp
+//  10109    serve/served_models.hpp
+//  10149    serve/gateway_state.hpp
+//  10208    serve/served_request.hpp
+//  10399    serve/runner.hpp
+//  10455    serve/connection_loop.hpp
+//  10498    serve/tester_code.hpp
+//  10562    gateway/catalogue_entries.hpp
+//  10833    gateway/option_values.hpp
+//  10893    gateway/sweep_run.hpp
+//  10917    document/script_reader.hpp
+//  11128    document/script_sections.hpp
+//  11313    document/script_values.hpp
+//  11479    core/calendar.cpp
+//  11560    core/clock.cpp
+//  11965    core/gate.cpp
+//  12177    core/json_reader.cpp
+//  12518    core/pattern.cpp
+//  12931    core/random.cpp
+//  12986    core/reporter.cpp
+//  13084    core/text.cpp
+//  13428    model/acceptance.cpp
+//  13487    model/checks.cpp
+//  13524    model/connection_fault.cpp
+//  13626    model/failure.cpp
+//  13772    model/fault.cpp
+//  14006    model/finding.cpp
+//  14040    model/http_reply.cpp
+//  14106    model/pace.cpp
+//  14304    model/profile.cpp
+//  14482    model/range.cpp
+//  14512    model/received_request.cpp
+//  14580    model/reply.cpp
+//  14986    model/reply_checks.cpp
+//  15182    model/reply_template.cpp
+//  15349    model/sent_answer.cpp
+//  15377    model/sse_dialect.cpp
+//  15522    request/chat_fields.cpp
+//  15664    request/chat_messages.cpp
+//  15873    request/chat_reader.cpp
+//  16281    request/chat_request.cpp
+//  16365    request/embedding_request.cpp
+//  16453    keys/api_key.cpp
+//  16503    keys/key_store.cpp
+//  17015    keys/keys.cpp
+//  17079    keys/secrets.cpp
+//  17284    answer/bodies.cpp
+//  17357    answer/completion.cpp
+//  17583    answer/completion_events.cpp
+//  17779    answer/completion_json.cpp
+//  17996    answer/default_reply.cpp
+//  18173    answer/embeddings.cpp
+//  18290    answer/schema_checker.cpp
+//  18753    answer/schema_instance.cpp
+//  19126    answer/tokens.cpp
+//  19347    answer/words.cpp
+//  19408    script/chaos.cpp
+//  19548    script/chaos_rules.cpp
+//  19660    script/connection_faults.cpp
+//  19769    script/excerpts.cpp
+//  19831    script/field_matchers.cpp
+//  20209    script/forced_failures.cpp
+//  20298    script/hiding.cpp
+//  20413    script/json_comparison.cpp
+//  20499    script/matcher.cpp
+//  20792    script/matchers.cpp
+//  21145    script/scope.cpp
+//  21203    script/script.cpp
+//  21621    script/text_matchers.cpp
+//  21760    delivery/answer_log.cpp
+//  21930    delivery/delivery.cpp
+//  22398    delivery/faults_and_waits.cpp
+//  22691    delivery/framing.cpp
+//  22830    delivery/gzip.cpp
+//  22902    delivery/pace_schedule.cpp
+//  22971    delivery/progress.cpp
+//  23052    delivery/write_queue.cpp
+//  23193    http/acceptor.cpp
+//  23301    http/compatibility.cpp
+//  23410    http/connection.cpp
+//  23993    http/poller.cpp
+//  24161    http/reactor.cpp
+//  24424    http/request_reader.cpp
+//  24897    http/response.cpp
+//  24978    http/server.cpp
+//  25385    http/sockets.cpp
+//  25887    http/turned_away.cpp
+//  25971    http/workers.cpp
+//  26084    evidence/diagnosis.cpp
+//  26314    evidence/evidence_json.cpp
+//  26683    evidence/exchange.cpp
+//  26973    evidence/gateway_problems.cpp
+//  27421    evidence/journal.cpp
+//  27576    evidence/kept_problems.cpp
+//  27686    evidence/notes.cpp
+//  27788    evidence/record.cpp
+//  28250    evidence/redaction.cpp
+//  28390    evidence/redirects.cpp
+//  28518    evidence/retries.cpp
+//  29048    evidence/review.cpp
+//  29454    evidence/told_in_body.cpp
+//  29551    evidence/verification.cpp
+//  29669    serve/answer_headers.cpp
+//  29746    serve/asked_requests.cpp
+//  29813    serve/chat_judge.cpp
+//  30166    serve/connection_loop.cpp
+//  30327    serve/gateway_state.cpp
+//  30363    serve/judge.cpp
+//  30609    serve/limits.cpp
+//  30706    serve/operations.cpp
+//  30932    serve/reply_answer.cpp
+//  31073    serve/request_checks.cpp
+//  31158    serve/runner.cpp
+//  31549    serve/served_models.cpp
+//  31627    serve/served_request.cpp
+//  31695    gateway/catalogue.cpp
+//  32114    gateway/catalogue_chunks.cpp
+//  32425    gateway/catalogue_delivery.cpp
+//  32589    gateway/catalogue_entries.cpp
+//  32819    gateway/catalogue_failures.cpp
+//  33110    gateway/catalogue_framing.cpp
+//  33341    gateway/catalogue_tool_calls.cpp
+//  33548    gateway/chat_script.cpp
+//  33697    gateway/gateway.cpp
+//  33994    gateway/mishaps.cpp
+//  34336    gateway/options.cpp
+//  34489    gateway/sweep.cpp
+//  34909    document/scenario_files.cpp
+//  35047    document/script_document.cpp
+//  35437    document/script_faults.cpp
+//  35729    document/script_files.cpp
+//  35873    document/script_gateway.cpp
+//  36177    document/script_matchers.cpp
+//  36470    document/script_objects.cpp
+//  36630    document/script_reader.cpp
+//  37078    document/script_references.cpp
+//  37414    document/script_replies.cpp
+//  37805    document/script_schema.cpp
+//  37932    document/script_sections.cpp
+//  38474    document/script_values.cpp
+//  38862  Adapters
+//  38879    adapters/catch2.hpp
+//  39033    adapters/doctest.hpp
+//  39193    adapters/gtest.hpp
