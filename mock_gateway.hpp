@@ -6932,6 +6932,7 @@ class OwedReplies {
   void add(const Owed& owed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.push_back(owed);
+    any_ = true;
     if (owed_.size() > most) owed_.pop_front();
   }
   /// Returns the reply owed longest to an equal request, and owes it no longer.
@@ -6944,13 +6945,12 @@ class OwedReplies {
       return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
     });
   }
-  bool any() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return !owed_.empty();
-  }
+  /// Takes no lock, because every request asks.
+  bool any() const { return any_; }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.clear();
+    any_ = false;
   }
 
  private:
@@ -6963,11 +6963,13 @@ class OwedReplies {
     if (found == owed_.end()) return std::nullopt;
     std::optional<Owed> taken = std::move(*found);
     owed_.erase(found);
+    any_ = !owed_.empty();
     return taken;
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::deque<Owed> owed_;
+  std::atomic<bool> any_{false};
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10241,8 +10243,8 @@ struct Answer {
   std::shared_ptr<StubState> stub;
   std::size_t stub_call = 0;  // from 0
   StubState::Use use;
-  /// The call of the stub, to owe its reply if chaos breaks it.
-  OwedReplies::Owed call;
+  /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
+  std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -10283,8 +10285,6 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// A hash that a retry with an equal body and key has too.
-  std::uint64_t identity = 0;
   /// Whether it gets the owed reply of an earlier request.
   bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.
@@ -29863,7 +29863,7 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
-    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+    hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -29937,7 +29937,7 @@ struct DefaultReply {
 /// matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  choice = served.gateway.script->choose_owed(served.identity);
+  if (served.answer.identity != 0) choice = served.gateway.script->choose_owed(served.answer.identity);
   served.repeats = choice.has_value();
   if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30099,7 +30099,6 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
-    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -30143,7 +30142,8 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
-  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
+  if (gateway.chaos->any() || gateway.script->owed().any())
+    served.answer.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
@@ -31482,9 +31482,10 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
-    const std::optional<std::string> announced = answer.headers.find("Content-Length");
-    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
-                                            (!announced || announced == std::to_string(answer.body.size())));
+    const std::string size = std::to_string(answer.body.size());
+    const bool ends_with_body = !reply.faults.empty() &&  // only faults ask for it
+                                (no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                             answer.headers.find("Content-Length").value_or(size) == size));
     if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
                           answer.delivery.token_count, ends_with_body);
@@ -31526,12 +31527,14 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
-  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (!std::exchange(is_owed_, true))
+    gateway_.script->owed().add({answer_.identity, record_->stub, record_->stub_call});
   if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::settle_owed() {
-  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
+  if (!is_broken_ && std::exchange(is_owed_, false))
+    gateway_.script->owed().withdraw({answer_.identity, record_->stub, record_->stub_call});
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -39399,46 +39402,46 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6760    answer/occurrences.hpp
 //   6795    script/matcher_node.hpp
 //   6915    script/owed_replies.hpp
-//   6975    script/script.hpp
-//   7241    script/chaos_plan.hpp
-//   7283    script/chaos_rules.hpp
-//   7357    script/connection_faults.hpp
-//   7411    script/forced_failures.hpp
-//   7450    script/field_matchers.hpp
-//   7524    script/hiding.hpp
-//   7563    script/excerpts.hpp
-//   7587    script/json_comparison.hpp
-//   7613    delivery/answer_log.hpp
-//   7723    delivery/gzip.hpp
-//   7749    delivery/framing.hpp
-//   7807    delivery/outlet.hpp
-//   7855    delivery/pace_schedule.hpp
-//   7897    delivery/progress.hpp
-//   7959    delivery/waits.hpp
-//   8035    delivery/write_queue.hpp
-//   8130    delivery/delivery.hpp
-//   8417    http/exchange_observer.hpp
-//   8451    http/sockets.hpp
-//   8571    http/wakes.hpp
-//   8640    http/connection.hpp
-//   8909    http/request_reader.hpp
-//   9035    http/server.hpp
-//   9095    http/response.hpp
-//   9110    http/turned_away.hpp
-//   9158    http/workers.hpp
-//   9214    http/acceptor.hpp
-//   9257    http/poller.hpp
-//   9310    http/reactor.hpp
-//   9416    evidence/kept_problems.hpp
-//   9479    evidence/record.hpp
-//   9737    evidence/diagnosis.hpp
-//   9802    evidence/gateway_problems.hpp
-//   9901    evidence/review_parts.hpp
-//   9965    serve/asked_requests.hpp
-//  10042    serve/operations.hpp
-//  10109    serve/served_models.hpp
-//  10149    serve/gateway_state.hpp
-//  10208    serve/served_request.hpp
+//   6977    script/script.hpp
+//   7243    script/chaos_plan.hpp
+//   7285    script/chaos_rules.hpp
+//   7359    script/connection_faults.hpp
+//   7413    script/forced_failures.hpp
+//   7452    script/field_matchers.hpp
+//   7526    script/hiding.hpp
+//   7565    script/excerpts.hpp
+//   7589    script/json_comparison.hpp
+//   7615    delivery/answer_log.hpp
+//   7725    delivery/gzip.hpp
+//   7751    delivery/framing.hpp
+//   7809    delivery/outlet.hpp
+//   7857    delivery/pace_schedule.hpp
+//   7899    delivery/progress.hpp
+//   7961    delivery/waits.hpp
+//   8037    delivery/write_queue.hpp
+//   8132    delivery/delivery.hpp
+//   8419    http/exchange_observer.hpp
+//   8453    http/sockets.hpp
+//   8573    http/wakes.hpp
+//   8642    http/connection.hpp
+//   8911    http/request_reader.hpp
+//   9037    http/server.hpp
+//   9097    http/response.hpp
+//   9112    http/turned_away.hpp
+//   9160    http/workers.hpp
+//   9216    http/acceptor.hpp
+//   9259    http/poller.hpp
+//   9312    http/reactor.hpp
+//   9418    evidence/kept_problems.hpp
+//   9481    evidence/record.hpp
+//   9739    evidence/diagnosis.hpp
+//   9804    evidence/gateway_problems.hpp
+//   9903    evidence/review_parts.hpp
+//   9967    serve/asked_requests.hpp
+//  10044    serve/operations.hpp
+//  10111    serve/served_models.hpp
+//  10151    serve/gateway_state.hpp
+//  10210    serve/served_request.hpp
 //  10399    serve/runner.hpp
 //  10455    serve/connection_loop.hpp
 //  10498    serve/tester_code.hpp
@@ -39548,34 +39551,34 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  30932    serve/reply_answer.cpp
 //  31073    serve/request_checks.cpp
 //  31158    serve/runner.cpp
-//  31549    serve/served_models.cpp
-//  31627    serve/served_request.cpp
-//  31695    gateway/catalogue.cpp
-//  32114    gateway/catalogue_chunks.cpp
-//  32425    gateway/catalogue_delivery.cpp
-//  32589    gateway/catalogue_entries.cpp
-//  32819    gateway/catalogue_failures.cpp
-//  33110    gateway/catalogue_framing.cpp
-//  33341    gateway/catalogue_tool_calls.cpp
-//  33548    gateway/chat_script.cpp
-//  33697    gateway/gateway.cpp
-//  33994    gateway/mishaps.cpp
-//  34336    gateway/options.cpp
-//  34489    gateway/sweep.cpp
-//  34909    document/scenario_files.cpp
-//  35047    document/script_document.cpp
-//  35437    document/script_faults.cpp
-//  35729    document/script_files.cpp
-//  35873    document/script_gateway.cpp
-//  36177    document/script_matchers.cpp
-//  36470    document/script_objects.cpp
-//  36630    document/script_reader.cpp
-//  37078    document/script_references.cpp
-//  37414    document/script_replies.cpp
-//  37805    document/script_schema.cpp
-//  37932    document/script_sections.cpp
-//  38474    document/script_values.cpp
-//  38862  Adapters
-//  38879    adapters/catch2.hpp
-//  39033    adapters/doctest.hpp
-//  39193    adapters/gtest.hpp
+//  31552    serve/served_models.cpp
+//  31630    serve/served_request.cpp
+//  31698    gateway/catalogue.cpp
+//  32117    gateway/catalogue_chunks.cpp
+//  32428    gateway/catalogue_delivery.cpp
+//  32592    gateway/catalogue_entries.cpp
+//  32822    gateway/catalogue_failures.cpp
+//  33113    gateway/catalogue_framing.cpp
+//  33344    gateway/catalogue_tool_calls.cpp
+//  33551    gateway/chat_script.cpp
+//  33700    gateway/gateway.cpp
+//  33997    gateway/mishaps.cpp
+//  34339    gateway/options.cpp
+//  34492    gateway/sweep.cpp
+//  34912    document/scenario_files.cpp
+//  35050    document/script_document.cpp
+//  35440    document/script_faults.cpp
+//  35732    document/script_files.cpp
+//  35876    document/script_gateway.cpp
+//  36180    document/script_matchers.cpp
+//  36473    document/script_objects.cpp
+//  36633    document/script_reader.cpp
+//  37081    document/script_references.cpp
+//  37417    document/script_replies.cpp
+//  37808    document/script_schema.cpp
+//  37935    document/script_sections.cpp
+//  38477    document/script_values.cpp
+//  38865  Adapters
+//  38882    adapters/catch2.hpp
+//  39036    adapters/doctest.hpp
+//  39196    adapters/gtest.hpp
