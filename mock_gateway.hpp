@@ -7756,8 +7756,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
-  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
+  /// The dialect must outlive the framing. The sizes are those of ReplyData; 0: not divided.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk, std::size_t first_http_chunk);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
@@ -7793,8 +7793,8 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
-  std::size_t most_;
-  std::size_t first_;
+  std::size_t http_chunk_;
+  std::size_t first_http_chunk_;
   bool plain_;
   std::optional<GzipStream> gzip_;
   std::size_t missing_ = 0;
@@ -22694,16 +22694,17 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
+MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk,
+                           std::size_t first_http_chunk)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
-      most_(most),
-      first_(chunked ? first : 0),
+      http_chunk_(http_chunk),
+      first_http_chunk_(chunked ? first_http_chunk : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
              !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
-             most == 0 && first == 0) {
+             http_chunk == 0 && first_http_chunk == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -22732,7 +22733,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) 
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
   buffer_.clear();
-  if (first_ > 0) {
+  if (first_http_chunk_ > 0) {
     whole_.append(bytes);
   } else if (gzip_) {
     coded_.clear();
@@ -22754,7 +22755,7 @@ MOCK_GATEWAY_INLINE void EventFraming::append_chunks(std::string_view bytes, std
   missing_ = 0;
   while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
     const std::size_t left = bytes.size() + missing;
-    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::size_t size = chunked_ && http_chunk_ > 0 ? std::min(http_chunk_, left) : left;
     const std::string_view part = bytes.substr(0, size);
     begin_chunk(size);
     buffer_.append(part);
@@ -22773,7 +22774,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
     gzip_->end(coded_);
   }
   const std::string_view rest = gzip_ ? coded_ : whole_;
-  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  const std::size_t first = std::min(first_http_chunk_ > 0 ? first_http_chunk_ : rest.size(), rest.size());
   append_chunks(rest.substr(0, first), 0);
   append_chunks(rest.substr(first), 0);
   if (chunked_) buffer_.append(end_);
@@ -39511,74 +39512,74 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  21930    delivery/delivery.cpp
 //  22398    delivery/faults_and_waits.cpp
 //  22691    delivery/framing.cpp
-//  22830    delivery/gzip.cpp
-//  22902    delivery/pace_schedule.cpp
-//  22971    delivery/progress.cpp
-//  23052    delivery/write_queue.cpp
-//  23193    http/acceptor.cpp
-//  23301    http/compatibility.cpp
-//  23410    http/connection.cpp
-//  23993    http/poller.cpp
-//  24161    http/reactor.cpp
-//  24424    http/request_reader.cpp
-//  24897    http/response.cpp
-//  24978    http/server.cpp
-//  25385    http/sockets.cpp
-//  25887    http/turned_away.cpp
-//  25971    http/workers.cpp
-//  26084    evidence/diagnosis.cpp
-//  26314    evidence/evidence_json.cpp
-//  26683    evidence/exchange.cpp
-//  26973    evidence/gateway_problems.cpp
-//  27421    evidence/journal.cpp
-//  27576    evidence/kept_problems.cpp
-//  27686    evidence/notes.cpp
-//  27788    evidence/record.cpp
-//  28250    evidence/redaction.cpp
-//  28390    evidence/redirects.cpp
-//  28518    evidence/retries.cpp
-//  29048    evidence/review.cpp
-//  29454    evidence/told_in_body.cpp
-//  29551    evidence/verification.cpp
-//  29669    serve/answer_headers.cpp
-//  29746    serve/asked_requests.cpp
-//  29813    serve/chat_judge.cpp
-//  30166    serve/connection_loop.cpp
-//  30327    serve/gateway_state.cpp
-//  30363    serve/judge.cpp
-//  30609    serve/limits.cpp
-//  30706    serve/operations.cpp
-//  30932    serve/reply_answer.cpp
-//  31073    serve/request_checks.cpp
-//  31158    serve/runner.cpp
-//  31552    serve/served_models.cpp
-//  31630    serve/served_request.cpp
-//  31698    gateway/catalogue.cpp
-//  32117    gateway/catalogue_chunks.cpp
-//  32428    gateway/catalogue_delivery.cpp
-//  32592    gateway/catalogue_entries.cpp
-//  32822    gateway/catalogue_failures.cpp
-//  33113    gateway/catalogue_framing.cpp
-//  33344    gateway/catalogue_tool_calls.cpp
-//  33551    gateway/chat_script.cpp
-//  33700    gateway/gateway.cpp
-//  33997    gateway/mishaps.cpp
-//  34339    gateway/options.cpp
-//  34492    gateway/sweep.cpp
-//  34912    document/scenario_files.cpp
-//  35050    document/script_document.cpp
-//  35440    document/script_faults.cpp
-//  35732    document/script_files.cpp
-//  35876    document/script_gateway.cpp
-//  36180    document/script_matchers.cpp
-//  36473    document/script_objects.cpp
-//  36633    document/script_reader.cpp
-//  37081    document/script_references.cpp
-//  37417    document/script_replies.cpp
-//  37808    document/script_schema.cpp
-//  37935    document/script_sections.cpp
-//  38477    document/script_values.cpp
-//  38865  Adapters
-//  38882    adapters/catch2.hpp
-//  39036    adapters/doctest.hpp
-//  39196    adapters/gtest.hpp
+//  22831    delivery/gzip.cpp
+//  22903    delivery/pace_schedule.cpp
+//  22972    delivery/progress.cpp
+//  23053    delivery/write_queue.cpp
+//  23194    http/acceptor.cpp
+//  23302    http/compatibility.cpp
+//  23411    http/connection.cpp
+//  23994    http/poller.cpp
+//  24162    http/reactor.cpp
+//  24425    http/request_reader.cpp
+//  24898    http/response.cpp
+//  24979    http/server.cpp
+//  25386    http/sockets.cpp
+//  25888    http/turned_away.cpp
+//  25972    http/workers.cpp
+//  26085    evidence/diagnosis.cpp
+//  26315    evidence/evidence_json.cpp
+//  26684    evidence/exchange.cpp
+//  26974    evidence/gateway_problems.cpp
+//  27422    evidence/journal.cpp
+//  27577    evidence/kept_problems.cpp
+//  27687    evidence/notes.cpp
+//  27789    evidence/record.cpp
+//  28251    evidence/redaction.cpp
+//  28391    evidence/redirects.cpp
+//  28519    evidence/retries.cpp
+//  29049    evidence/review.cpp
+//  29455    evidence/told_in_body.cpp
+//  29552    evidence/verification.cpp
+//  29670    serve/answer_headers.cpp
+//  29747    serve/asked_requests.cpp
+//  29814    serve/chat_judge.cpp
+//  30167    serve/connection_loop.cpp
+//  30328    serve/gateway_state.cpp
+//  30364    serve/judge.cpp
+//  30610    serve/limits.cpp
+//  30707    serve/operations.cpp
+//  30933    serve/reply_answer.cpp
+//  31074    serve/request_checks.cpp
+//  31159    serve/runner.cpp
+//  31553    serve/served_models.cpp
+//  31631    serve/served_request.cpp
+//  31699    gateway/catalogue.cpp
+//  32118    gateway/catalogue_chunks.cpp
+//  32429    gateway/catalogue_delivery.cpp
+//  32593    gateway/catalogue_entries.cpp
+//  32823    gateway/catalogue_failures.cpp
+//  33114    gateway/catalogue_framing.cpp
+//  33345    gateway/catalogue_tool_calls.cpp
+//  33552    gateway/chat_script.cpp
+//  33701    gateway/gateway.cpp
+//  33998    gateway/mishaps.cpp
+//  34340    gateway/options.cpp
+//  34493    gateway/sweep.cpp
+//  34913    document/scenario_files.cpp
+//  35051    document/script_document.cpp
+//  35441    document/script_faults.cpp
+//  35733    document/script_files.cpp
+//  35877    document/script_gateway.cpp
+//  36181    document/script_matchers.cpp
+//  36474    document/script_objects.cpp
+//  36634    document/script_reader.cpp
+//  37082    document/script_references.cpp
+//  37418    document/script_replies.cpp
+//  37809    document/script_schema.cpp
+//  37936    document/script_sections.cpp
+//  38478    document/script_values.cpp
+//  38866  Adapters
+//  38883    adapters/catch2.hpp
+//  39037    adapters/doctest.hpp
+//  39197    adapters/gtest.hpp
