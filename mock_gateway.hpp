@@ -6932,6 +6932,7 @@ class OwedReplies {
   void add(const Owed& owed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.push_back(owed);
+    any_ = true;
     if (owed_.size() > most) owed_.pop_front();
   }
   /// Returns the reply owed longest to an equal request, and owes it no longer.
@@ -6944,13 +6945,12 @@ class OwedReplies {
       return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
     });
   }
-  bool any() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return !owed_.empty();
-  }
+  /// Takes no lock, because every request asks.
+  bool any() const { return any_; }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.clear();
+    any_ = false;
   }
 
  private:
@@ -6963,11 +6963,13 @@ class OwedReplies {
     if (found == owed_.end()) return std::nullopt;
     std::optional<Owed> taken = std::move(*found);
     owed_.erase(found);
+    any_ = !owed_.empty();
     return taken;
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::deque<Owed> owed_;
+  std::atomic<bool> any_{false};
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7754,8 +7756,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
-  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
+  /// The dialect must outlive the framing. The sizes are those of ReplyData; 0: not divided.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk, std::size_t first_http_chunk);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
@@ -7791,8 +7793,8 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
-  std::size_t most_;
-  std::size_t first_;
+  std::size_t http_chunk_;
+  std::size_t first_http_chunk_;
   bool plain_;
   std::optional<GzipStream> gzip_;
   std::size_t missing_ = 0;
@@ -8341,12 +8343,10 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
-  /// Returns `at gate "first" `; empty for a gate without a name.
-  static std::string place_of(const Gate& gate);
   Outlet::OnClientClosed on_client_closed() const {
     return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
   }
-  void add_wait_at(const Gate& gate);
+  void add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
   /// client closes its side, or by the stall guard.
@@ -8356,7 +8356,7 @@ class Delivery {
   /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
-  void stall_guard_expired(const std::string& purpose);
+  void stall_guard_expired();
   void note_lateness(TimePoint moment);
   void plan_pings();
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
@@ -8998,9 +8998,8 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout of the head or body (`what`) is answered with 408, a request that
-  /// the client broke off with 400: `came` is what had arrived.
-  bool has_arrived(Arrival arrival, const char* what, const std::string& came);
+  /// Whether there is a request to answer. A timeout is answered with 408, a request that the client broke off with 400.
+  bool has_arrived(Arrival arrival);
   void complete();
 
   Connection& connection_;
@@ -10244,8 +10243,8 @@ struct Answer {
   std::shared_ptr<StubState> stub;
   std::size_t stub_call = 0;  // from 0
   StubState::Use use;
-  /// The call of the stub, to owe its reply if chaos breaks it.
-  OwedReplies::Owed call;
+  /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
+  std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -10286,8 +10285,6 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// A hash that a retry with an equal body and key has too.
-  std::uint64_t identity = 0;
   /// Whether it gets the owed reply of an earlier request.
   bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.
@@ -12003,16 +12000,12 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (wait.released_) return true;
-      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
-      for (GateWait* held : held_) held->guard_expired_ = true;
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (wait.released_) return true;
+    if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+    for (GateWait* held : held_) held->guard_expired_ = true;
+    open_ = true;
+    let_all_go(std::move(lock));
     return true;
   }
 
@@ -12040,25 +12033,17 @@ class GateState {
   }
 
   void open() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    open_ = true;
+    let_all_go(std::move(lock));
   }
 
   void reset() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++round_;
-      open_ = false;
-      permits_ = arrived_ = delivered_ = 0;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++round_;
+    open_ = false;
+    permits_ = arrived_ = delivered_ = 0;
+    let_all_go(std::move(lock));
   }
 
   GateCounts counts() {
@@ -12089,11 +12074,13 @@ class GateState {
     return wait.wake_;
   }
 
-  std::vector<std::shared_ptr<Wake>> let_all_go() {
+  /// Unlocks before it wakes the threads of the held exchanges.
+  void let_all_go(std::unique_lock<std::mutex> lock) {
     std::vector<std::shared_ptr<Wake>> wakes;
     for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
     held_.clear();
-    return wakes;
+    lock.unlock();
+    for (const auto& wake : wakes) wake->wake();
   }
 
   std::mutex mutex_;
@@ -22477,13 +22464,9 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
   switch (effect.kind()) {
     case Effect::Kind::stall: {
       const std::string place = faults::place_of(plan_.faults[fault].trigger);
-      if (effect.gate()) {
-        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
-        add_wait_at(*effect.gate());
-      } else {
-        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
-        add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
-      }
+      if (effect.gate()) return add_wait_at(*effect.gate(), ScriptedWait::Kind::stall, place);
+      begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
+      add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     }
     case Effect::Kind::error_event:
@@ -22542,20 +22525,16 @@ MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t n
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
   const Hold& hold = plan_.holds[index];
-  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
-  add_wait_at(hold.gate);
-  add({Kind::noted_wait_over});
+  add_wait_at(hold.gate, ScriptedWait::Kind::hold, hold.place.to_string());
 }
 
-MOCK_GATEWAY_INLINE std::string Delivery::place_of(const Gate& gate) {
+MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place) {
   const std::string& name = name_of(gate);
-  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
-}
-
-MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate) {
+  begin_noted({kind, (name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ") + place});
   Step step{Kind::gate};
   step.gate = &gate;
   add(std::move(step));
+  add({Kind::noted_wait_over});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::add_wait_until(TimePoint moment, std::string_view purpose) {
@@ -22606,7 +22585,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Delivery::check_moment(Step& step) {
   } else {
     const Step over = take_step();
     if (guard_is_over)
-      stall_guard_expired(purpose);
+      stall_guard_expired();
     else if (clock_guard_expired)
       guard_expired("the manual clock was not advanced");
     else if (has_end)
@@ -22666,11 +22645,8 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired(const char* why) {
   outlet_.guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
-  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  expired_wait_ = wait ? wait->in_vain(*stall_guard_)
-                       : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                             " s; the client was still waiting";
+MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired() {
+  expired_wait_ = progress_.wait()->in_vain(*stall_guard_);
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
@@ -22718,16 +22694,17 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
+MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk,
+                           std::size_t first_http_chunk)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
-      most_(most),
-      first_(chunked ? first : 0),
+      http_chunk_(http_chunk),
+      first_http_chunk_(chunked ? first_http_chunk : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
              !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
-             most == 0 && first == 0) {
+             http_chunk == 0 && first_http_chunk == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -22756,7 +22733,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) 
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
   buffer_.clear();
-  if (first_ > 0) {
+  if (first_http_chunk_ > 0) {
     whole_.append(bytes);
   } else if (gzip_) {
     coded_.clear();
@@ -22778,7 +22755,7 @@ MOCK_GATEWAY_INLINE void EventFraming::append_chunks(std::string_view bytes, std
   missing_ = 0;
   while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
     const std::size_t left = bytes.size() + missing;
-    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::size_t size = chunked_ && http_chunk_ > 0 ? std::min(http_chunk_, left) : left;
     const std::string_view part = bytes.substr(0, size);
     begin_chunk(size);
     buffer_.append(part);
@@ -22797,7 +22774,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
     gzip_->end(coded_);
   }
   const std::string_view rest = gzip_ ? coded_ : whole_;
-  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  const std::size_t first = std::min(first_http_chunk_ > 0 ? first_http_chunk_ : rest.size(), rest.size());
   append_chunks(rest.substr(0, first), 0);
   append_chunks(rest.substr(first), 0);
   if (chunked_) buffer_.append(end_);
@@ -23812,9 +23789,9 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_pending(Pending& pending
     return WaitState::given_up;
   }
   if (changes.peer_closed) note_peer_closed(false);
-  const bool gives_up = on_client_closed == OnClientClosed::give_up ||
-                        (on_client_closed == OnClientClosed::leave && peer_closed_ && is_abandoned());
-  if (peer_closed_ && gives_up) return WaitState::given_up;
+  if (peer_closed_ &&
+      (on_client_closed == OnClientClosed::give_up || (on_client_closed == OnClientClosed::leave && is_abandoned())))
+    return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);
@@ -24826,7 +24803,7 @@ MOCK_GATEWAY_INLINE bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return false;
   }
@@ -24852,21 +24829,23 @@ MOCK_GATEWAY_INLINE void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body", body_->arrived())) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival) {
   if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
-    incoming_->malformed =
-        failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+    incoming_->malformed = failure(
+        408, "request_timeout", std::string("the request's ") + (body_ ? "body" : "head") + " did not arrive in time");
   else if (!connection_.stop_line()->is_stopped())
-    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+    incoming_->malformed = request_reader::broken_off(
+        incoming_->request.body, arrival,
+        body_ ? body_->arrived() : text::counted(incoming_->raw_head.size(), "byte") + " of the head");
   return bool(incoming_->malformed);
 }
 
@@ -29885,7 +29864,7 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
-    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+    hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -29959,7 +29938,7 @@ struct DefaultReply {
 /// matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  choice = served.gateway.script->choose_owed(served.identity);
+  if (served.answer.identity != 0) choice = served.gateway.script->choose_owed(served.answer.identity);
   served.repeats = choice.has_value();
   if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30121,7 +30100,6 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
-    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -30165,7 +30143,8 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
-  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
+  if (gateway.chaos->any() || gateway.script->owed().any())
+    served.answer.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
@@ -31504,9 +31483,10 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
-    const std::optional<std::string> announced = answer.headers.find("Content-Length");
-    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
-                                            (!announced || announced == std::to_string(answer.body.size())));
+    const std::string size = std::to_string(answer.body.size());
+    const bool ends_with_body = !reply.faults.empty() &&  // only faults ask for it
+                                (no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                             answer.headers.find("Content-Length").value_or(size) == size));
     if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
                           answer.delivery.token_count, ends_with_body);
@@ -31548,12 +31528,14 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
-  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (!std::exchange(is_owed_, true))
+    gateway_.script->owed().add({answer_.identity, record_->stub, record_->stub_call});
   if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::settle_owed() {
-  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
+  if (!is_broken_ && std::exchange(is_owed_, false))
+    gateway_.script->owed().withdraw({answer_.identity, record_->stub, record_->stub_call});
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -39421,183 +39403,183 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6760    answer/occurrences.hpp
 //   6795    script/matcher_node.hpp
 //   6915    script/owed_replies.hpp
-//   6975    script/script.hpp
-//   7241    script/chaos_plan.hpp
-//   7283    script/chaos_rules.hpp
-//   7357    script/connection_faults.hpp
-//   7411    script/forced_failures.hpp
-//   7450    script/field_matchers.hpp
-//   7524    script/hiding.hpp
-//   7563    script/excerpts.hpp
-//   7587    script/json_comparison.hpp
-//   7613    delivery/answer_log.hpp
-//   7723    delivery/gzip.hpp
-//   7749    delivery/framing.hpp
-//   7807    delivery/outlet.hpp
-//   7855    delivery/pace_schedule.hpp
-//   7897    delivery/progress.hpp
-//   7959    delivery/waits.hpp
-//   8035    delivery/write_queue.hpp
-//   8130    delivery/delivery.hpp
+//   6977    script/script.hpp
+//   7243    script/chaos_plan.hpp
+//   7285    script/chaos_rules.hpp
+//   7359    script/connection_faults.hpp
+//   7413    script/forced_failures.hpp
+//   7452    script/field_matchers.hpp
+//   7526    script/hiding.hpp
+//   7565    script/excerpts.hpp
+//   7589    script/json_comparison.hpp
+//   7615    delivery/answer_log.hpp
+//   7725    delivery/gzip.hpp
+//   7751    delivery/framing.hpp
+//   7809    delivery/outlet.hpp
+//   7857    delivery/pace_schedule.hpp
+//   7899    delivery/progress.hpp
+//   7961    delivery/waits.hpp
+//   8037    delivery/write_queue.hpp
+//   8132    delivery/delivery.hpp
 //   8419    http/exchange_observer.hpp
 //   8453    http/sockets.hpp
 //   8573    http/wakes.hpp
 //   8642    http/connection.hpp
 //   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10402    serve/runner.hpp
-//  10458    serve/connection_loop.hpp
-//  10501    serve/tester_code.hpp
-//  10565    gateway/catalogue_entries.hpp
-//  10836    gateway/option_values.hpp
-//  10896    gateway/sweep_run.hpp
-//  10920    document/script_reader.hpp
-//  11131    document/script_sections.hpp
-//  11316    document/script_values.hpp
-//  11482    core/calendar.cpp
-//  11563    core/clock.cpp
-//  11968    core/gate.cpp
-//  12190    core/json_reader.cpp
-//  12531    core/pattern.cpp
-//  12944    core/random.cpp
-//  12999    core/reporter.cpp
-//  13097    core/text.cpp
-//  13441    model/acceptance.cpp
-//  13500    model/checks.cpp
-//  13537    model/connection_fault.cpp
-//  13639    model/failure.cpp
-//  13785    model/fault.cpp
-//  14019    model/finding.cpp
-//  14053    model/http_reply.cpp
-//  14119    model/pace.cpp
-//  14317    model/profile.cpp
-//  14495    model/range.cpp
-//  14525    model/received_request.cpp
-//  14593    model/reply.cpp
-//  14999    model/reply_checks.cpp
-//  15195    model/reply_template.cpp
-//  15362    model/sent_answer.cpp
-//  15390    model/sse_dialect.cpp
-//  15535    request/chat_fields.cpp
-//  15677    request/chat_messages.cpp
-//  15886    request/chat_reader.cpp
-//  16294    request/chat_request.cpp
-//  16378    request/embedding_request.cpp
-//  16466    keys/api_key.cpp
-//  16516    keys/key_store.cpp
-//  17028    keys/keys.cpp
-//  17092    keys/secrets.cpp
-//  17297    answer/bodies.cpp
-//  17370    answer/completion.cpp
-//  17596    answer/completion_events.cpp
-//  17792    answer/completion_json.cpp
-//  18009    answer/default_reply.cpp
-//  18186    answer/embeddings.cpp
-//  18303    answer/schema_checker.cpp
-//  18766    answer/schema_instance.cpp
-//  19139    answer/tokens.cpp
-//  19360    answer/words.cpp
-//  19421    script/chaos.cpp
-//  19561    script/chaos_rules.cpp
-//  19673    script/connection_faults.cpp
-//  19782    script/excerpts.cpp
-//  19844    script/field_matchers.cpp
-//  20222    script/forced_failures.cpp
-//  20311    script/hiding.cpp
-//  20426    script/json_comparison.cpp
-//  20512    script/matcher.cpp
-//  20805    script/matchers.cpp
-//  21158    script/scope.cpp
-//  21216    script/script.cpp
-//  21634    script/text_matchers.cpp
-//  21773    delivery/answer_log.cpp
-//  21943    delivery/delivery.cpp
-//  22411    delivery/faults_and_waits.cpp
-//  22715    delivery/framing.cpp
-//  22854    delivery/gzip.cpp
-//  22926    delivery/pace_schedule.cpp
-//  22995    delivery/progress.cpp
-//  23076    delivery/write_queue.cpp
-//  23217    http/acceptor.cpp
-//  23325    http/compatibility.cpp
-//  23434    http/connection.cpp
-//  24017    http/poller.cpp
-//  24185    http/reactor.cpp
-//  24448    http/request_reader.cpp
-//  24919    http/response.cpp
-//  25000    http/server.cpp
-//  25407    http/sockets.cpp
-//  25909    http/turned_away.cpp
-//  25993    http/workers.cpp
-//  26106    evidence/diagnosis.cpp
-//  26336    evidence/evidence_json.cpp
-//  26705    evidence/exchange.cpp
-//  26995    evidence/gateway_problems.cpp
-//  27443    evidence/journal.cpp
-//  27598    evidence/kept_problems.cpp
-//  27708    evidence/notes.cpp
-//  27810    evidence/record.cpp
-//  28272    evidence/redaction.cpp
-//  28412    evidence/redirects.cpp
-//  28540    evidence/retries.cpp
-//  29070    evidence/review.cpp
-//  29476    evidence/told_in_body.cpp
-//  29573    evidence/verification.cpp
-//  29691    serve/answer_headers.cpp
-//  29768    serve/asked_requests.cpp
-//  29835    serve/chat_judge.cpp
-//  30188    serve/connection_loop.cpp
-//  30349    serve/gateway_state.cpp
-//  30385    serve/judge.cpp
-//  30631    serve/limits.cpp
-//  30728    serve/operations.cpp
-//  30954    serve/reply_answer.cpp
-//  31095    serve/request_checks.cpp
-//  31180    serve/runner.cpp
-//  31571    serve/served_models.cpp
-//  31649    serve/served_request.cpp
-//  31717    gateway/catalogue.cpp
-//  32136    gateway/catalogue_chunks.cpp
-//  32447    gateway/catalogue_delivery.cpp
-//  32611    gateway/catalogue_entries.cpp
-//  32841    gateway/catalogue_failures.cpp
-//  33132    gateway/catalogue_framing.cpp
-//  33363    gateway/catalogue_tool_calls.cpp
-//  33570    gateway/chat_script.cpp
-//  33719    gateway/gateway.cpp
-//  34016    gateway/mishaps.cpp
-//  34358    gateway/options.cpp
-//  34511    gateway/sweep.cpp
-//  34931    document/scenario_files.cpp
-//  35069    document/script_document.cpp
-//  35459    document/script_faults.cpp
-//  35751    document/script_files.cpp
-//  35895    document/script_gateway.cpp
-//  36199    document/script_matchers.cpp
-//  36492    document/script_objects.cpp
-//  36652    document/script_reader.cpp
-//  37100    document/script_references.cpp
-//  37436    document/script_replies.cpp
-//  37827    document/script_schema.cpp
-//  37954    document/script_sections.cpp
-//  38496    document/script_values.cpp
-//  38884  Adapters
-//  38901    adapters/catch2.hpp
-//  39055    adapters/doctest.hpp
-//  39215    adapters/gtest.hpp
+//   9037    http/server.hpp
+//   9097    http/response.hpp
+//   9112    http/turned_away.hpp
+//   9160    http/workers.hpp
+//   9216    http/acceptor.hpp
+//   9259    http/poller.hpp
+//   9312    http/reactor.hpp
+//   9418    evidence/kept_problems.hpp
+//   9481    evidence/record.hpp
+//   9739    evidence/diagnosis.hpp
+//   9804    evidence/gateway_problems.hpp
+//   9903    evidence/review_parts.hpp
+//   9967    serve/asked_requests.hpp
+//  10044    serve/operations.hpp
+//  10111    serve/served_models.hpp
+//  10151    serve/gateway_state.hpp
+//  10210    serve/served_request.hpp
+//  10399    serve/runner.hpp
+//  10455    serve/connection_loop.hpp
+//  10498    serve/tester_code.hpp
+//  10562    gateway/catalogue_entries.hpp
+//  10833    gateway/option_values.hpp
+//  10893    gateway/sweep_run.hpp
+//  10917    document/script_reader.hpp
+//  11128    document/script_sections.hpp
+//  11313    document/script_values.hpp
+//  11479    core/calendar.cpp
+//  11560    core/clock.cpp
+//  11965    core/gate.cpp
+//  12177    core/json_reader.cpp
+//  12518    core/pattern.cpp
+//  12931    core/random.cpp
+//  12986    core/reporter.cpp
+//  13084    core/text.cpp
+//  13428    model/acceptance.cpp
+//  13487    model/checks.cpp
+//  13524    model/connection_fault.cpp
+//  13626    model/failure.cpp
+//  13772    model/fault.cpp
+//  14006    model/finding.cpp
+//  14040    model/http_reply.cpp
+//  14106    model/pace.cpp
+//  14304    model/profile.cpp
+//  14482    model/range.cpp
+//  14512    model/received_request.cpp
+//  14580    model/reply.cpp
+//  14986    model/reply_checks.cpp
+//  15182    model/reply_template.cpp
+//  15349    model/sent_answer.cpp
+//  15377    model/sse_dialect.cpp
+//  15522    request/chat_fields.cpp
+//  15664    request/chat_messages.cpp
+//  15873    request/chat_reader.cpp
+//  16281    request/chat_request.cpp
+//  16365    request/embedding_request.cpp
+//  16453    keys/api_key.cpp
+//  16503    keys/key_store.cpp
+//  17015    keys/keys.cpp
+//  17079    keys/secrets.cpp
+//  17284    answer/bodies.cpp
+//  17357    answer/completion.cpp
+//  17583    answer/completion_events.cpp
+//  17779    answer/completion_json.cpp
+//  17996    answer/default_reply.cpp
+//  18173    answer/embeddings.cpp
+//  18290    answer/schema_checker.cpp
+//  18753    answer/schema_instance.cpp
+//  19126    answer/tokens.cpp
+//  19347    answer/words.cpp
+//  19408    script/chaos.cpp
+//  19548    script/chaos_rules.cpp
+//  19660    script/connection_faults.cpp
+//  19769    script/excerpts.cpp
+//  19831    script/field_matchers.cpp
+//  20209    script/forced_failures.cpp
+//  20298    script/hiding.cpp
+//  20413    script/json_comparison.cpp
+//  20499    script/matcher.cpp
+//  20792    script/matchers.cpp
+//  21145    script/scope.cpp
+//  21203    script/script.cpp
+//  21621    script/text_matchers.cpp
+//  21760    delivery/answer_log.cpp
+//  21930    delivery/delivery.cpp
+//  22398    delivery/faults_and_waits.cpp
+//  22691    delivery/framing.cpp
+//  22831    delivery/gzip.cpp
+//  22903    delivery/pace_schedule.cpp
+//  22972    delivery/progress.cpp
+//  23053    delivery/write_queue.cpp
+//  23194    http/acceptor.cpp
+//  23302    http/compatibility.cpp
+//  23411    http/connection.cpp
+//  23994    http/poller.cpp
+//  24162    http/reactor.cpp
+//  24425    http/request_reader.cpp
+//  24898    http/response.cpp
+//  24979    http/server.cpp
+//  25386    http/sockets.cpp
+//  25888    http/turned_away.cpp
+//  25972    http/workers.cpp
+//  26085    evidence/diagnosis.cpp
+//  26315    evidence/evidence_json.cpp
+//  26684    evidence/exchange.cpp
+//  26974    evidence/gateway_problems.cpp
+//  27422    evidence/journal.cpp
+//  27577    evidence/kept_problems.cpp
+//  27687    evidence/notes.cpp
+//  27789    evidence/record.cpp
+//  28251    evidence/redaction.cpp
+//  28391    evidence/redirects.cpp
+//  28519    evidence/retries.cpp
+//  29049    evidence/review.cpp
+//  29455    evidence/told_in_body.cpp
+//  29552    evidence/verification.cpp
+//  29670    serve/answer_headers.cpp
+//  29747    serve/asked_requests.cpp
+//  29814    serve/chat_judge.cpp
+//  30167    serve/connection_loop.cpp
+//  30328    serve/gateway_state.cpp
+//  30364    serve/judge.cpp
+//  30610    serve/limits.cpp
+//  30707    serve/operations.cpp
+//  30933    serve/reply_answer.cpp
+//  31074    serve/request_checks.cpp
+//  31159    serve/runner.cpp
+//  31553    serve/served_models.cpp
+//  31631    serve/served_request.cpp
+//  31699    gateway/catalogue.cpp
+//  32118    gateway/catalogue_chunks.cpp
+//  32429    gateway/catalogue_delivery.cpp
+//  32593    gateway/catalogue_entries.cpp
+//  32823    gateway/catalogue_failures.cpp
+//  33114    gateway/catalogue_framing.cpp
+//  33345    gateway/catalogue_tool_calls.cpp
+//  33552    gateway/chat_script.cpp
+//  33701    gateway/gateway.cpp
+//  33998    gateway/mishaps.cpp
+//  34340    gateway/options.cpp
+//  34493    gateway/sweep.cpp
+//  34913    document/scenario_files.cpp
+//  35051    document/script_document.cpp
+//  35441    document/script_faults.cpp
+//  35733    document/script_files.cpp
+//  35877    document/script_gateway.cpp
+//  36181    document/script_matchers.cpp
+//  36474    document/script_objects.cpp
+//  36634    document/script_reader.cpp
+//  37082    document/script_references.cpp
+//  37418    document/script_replies.cpp
+//  37809    document/script_schema.cpp
+//  37936    document/script_sections.cpp
+//  38478    document/script_values.cpp
+//  38866  Adapters
+//  38883    adapters/catch2.hpp
+//  39037    adapters/doctest.hpp
+//  39197    adapters/gtest.hpp

@@ -47,16 +47,12 @@ class GateState {
   }
 
   bool over(GateWait& wait) {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (wait.released_) return true;
-      if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
-      for (GateWait* held : held_) held->guard_expired_ = true;
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (wait.released_) return true;
+    if (std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+    for (GateWait* held : held_) held->guard_expired_ = true;
+    open_ = true;
+    let_all_go(std::move(lock));
     return true;
   }
 
@@ -84,25 +80,17 @@ class GateState {
   }
 
   void open() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    open_ = true;
+    let_all_go(std::move(lock));
   }
 
   void reset() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++round_;
-      open_ = false;
-      permits_ = arrived_ = delivered_ = 0;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++round_;
+    open_ = false;
+    permits_ = arrived_ = delivered_ = 0;
+    let_all_go(std::move(lock));
   }
 
   GateCounts counts() {
@@ -133,11 +121,13 @@ class GateState {
     return wait.wake_;
   }
 
-  std::vector<std::shared_ptr<Wake>> let_all_go() {
+  /// Unlocks before it wakes the threads of the held exchanges.
+  void let_all_go(std::unique_lock<std::mutex> lock) {
     std::vector<std::shared_ptr<Wake>> wakes;
     for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
     held_.clear();
-    return wakes;
+    lock.unlock();
+    for (const auto& wake : wakes) wake->wake();
   }
 
   std::mutex mutex_;

@@ -236,12 +236,10 @@ class Delivery {
   // Waits.
   void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
-  /// Returns `at gate "first" `; empty for a gate without a name.
-  static std::string place_of(const Gate& gate);
   Outlet::OnClientClosed on_client_closed() const {
     return plan_.survives_half_close ? Outlet::OnClientClosed::ignore : Outlet::OnClientClosed::leave;
   }
-  void add_wait_at(const Gate& gate);
+  void add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place);
   void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Sends the dialect's pings during the wait, as check_gate() does. A wait until TimePoint::max() ends when the
   /// client closes its side, or by the stall guard.
@@ -251,7 +249,7 @@ class Delivery {
   /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
-  void stall_guard_expired(const std::string& purpose);
+  void stall_guard_expired();
   void note_lateness(TimePoint moment);
   void plan_pings();
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.

@@ -73,13 +73,9 @@ void Delivery::happen(std::size_t fault) {
   switch (effect.kind()) {
     case Effect::Kind::stall: {
       const std::string place = faults::place_of(plan_.faults[fault].trigger);
-      if (effect.gate()) {
-        begin_noted({ScriptedWait::Kind::stall, place_of(*effect.gate()) + place});
-        add_wait_at(*effect.gate());
-      } else {
-        begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
-        add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
-      }
+      if (effect.gate()) return add_wait_at(*effect.gate(), ScriptedWait::Kind::stall, place);
+      begin_noted({ScriptedWait::Kind::stall, place, effect.duration()});
+      add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     }
     case Effect::Kind::error_event:
@@ -138,20 +134,16 @@ void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
 void Delivery::hold_at(std::size_t index) {
   reached_holds_[index] = true;
   const Hold& hold = plan_.holds[index];
-  begin_noted({ScriptedWait::Kind::hold, place_of(hold.gate) + hold.place.to_string()});
-  add_wait_at(hold.gate);
-  add({Kind::noted_wait_over});
+  add_wait_at(hold.gate, ScriptedWait::Kind::hold, hold.place.to_string());
 }
 
-std::string Delivery::place_of(const Gate& gate) {
+void Delivery::add_wait_at(const Gate& gate, ScriptedWait::Kind kind, const std::string& place) {
   const std::string& name = name_of(gate);
-  return name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ";
-}
-
-void Delivery::add_wait_at(const Gate& gate) {
+  begin_noted({kind, (name.empty() ? "" : "at gate \"" + text::printable(name, 60) + "\" ") + place});
   Step step{Kind::gate};
   step.gate = &gate;
   add(std::move(step));
+  add({Kind::noted_wait_over});
 }
 
 void Delivery::add_wait_until(TimePoint moment, std::string_view purpose) {
@@ -202,7 +194,7 @@ Outlet::WaitState Delivery::check_moment(Step& step) {
   } else {
     const Step over = take_step();
     if (guard_is_over)
-      stall_guard_expired(purpose);
+      stall_guard_expired();
     else if (clock_guard_expired)
       guard_expired("the manual clock was not advanced");
     else if (has_end)
@@ -262,11 +254,8 @@ void Delivery::guard_expired(const char* why) {
   outlet_.guard_expired();
 }
 
-void Delivery::stall_guard_expired(const std::string& purpose) {
-  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  expired_wait_ = wait ? wait->in_vain(*stall_guard_)
-                       : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                             " s; the client was still waiting";
+void Delivery::stall_guard_expired() {
+  expired_wait_ = progress_.wait()->in_vain(*stall_guard_);
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);

@@ -8,16 +8,17 @@
 
 namespace mock_gateway::detail {
 
-EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first)
+EventFraming::EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk,
+                           std::size_t first_http_chunk)
     : dialect_(dialect),
       before_(dialect.space_after_colon() ? "data: " : "data:"),
       after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
-      most_(most),
-      first_(chunked ? first : 0),
+      http_chunk_(http_chunk),
+      first_http_chunk_(chunked ? first_http_chunk : 0),
       plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
              !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip() &&
-             most == 0 && first == 0) {
+             http_chunk == 0 && first_http_chunk == 0) {
   if (!dialect.comment().empty()) {
     append_line("", dialect.comment());
     comment_ = text_ + dialect.line_end();
@@ -46,7 +47,7 @@ std::string_view EventFraming::frame(std::string_view data) {
 
 std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
   buffer_.clear();
-  if (first_ > 0) {
+  if (first_http_chunk_ > 0) {
     whole_.append(bytes);
   } else if (gzip_) {
     coded_.clear();
@@ -68,7 +69,7 @@ void EventFraming::append_chunks(std::string_view bytes, std::size_t missing) {
   missing_ = 0;
   while (!bytes.empty() || (missing > 0 && missing_ == 0)) {
     const std::size_t left = bytes.size() + missing;
-    const std::size_t size = chunked_ && most_ > 0 ? std::min(most_, left) : left;
+    const std::size_t size = chunked_ && http_chunk_ > 0 ? std::min(http_chunk_, left) : left;
     const std::string_view part = bytes.substr(0, size);
     begin_chunk(size);
     buffer_.append(part);
@@ -87,7 +88,7 @@ std::string_view EventFraming::terminator() {
     gzip_->end(coded_);
   }
   const std::string_view rest = gzip_ ? coded_ : whole_;
-  const std::size_t first = std::min(first_ > 0 ? first_ : rest.size(), rest.size());
+  const std::size_t first = std::min(first_http_chunk_ > 0 ? first_http_chunk_ : rest.size(), rest.size());
   append_chunks(rest.substr(0, first), 0);
   append_chunks(rest.substr(first), 0);
   if (chunked_) buffer_.append(end_);

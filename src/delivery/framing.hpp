@@ -14,8 +14,8 @@ namespace mock_gateway::detail {
 /// 7.1), except for HTTP/1.0. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive the framing. `most` and `first` are ReplyData::http_chunk and first_http_chunk.
-  EventFraming(const SseDialect& dialect, bool chunked, std::size_t most, std::size_t first);
+  /// The dialect must outlive the framing. The sizes are those of ReplyData; 0: not divided.
+  EventFraming(const SseDialect& dialect, bool chunked, std::size_t http_chunk, std::size_t first_http_chunk);
 
   /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
@@ -51,8 +51,8 @@ class EventFraming {
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
-  std::size_t most_;
-  std::size_t first_;
+  std::size_t http_chunk_;
+  std::size_t first_http_chunk_;
   bool plain_;
   std::optional<GzipStream> gzip_;
   std::size_t missing_ = 0;

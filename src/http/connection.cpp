@@ -385,9 +385,9 @@ Outlet::WaitState Connection::check_pending(Pending& pending, OnClientClosed on_
     return WaitState::given_up;
   }
   if (changes.peer_closed) note_peer_closed(false);
-  const bool gives_up = on_client_closed == OnClientClosed::give_up ||
-                        (on_client_closed == OnClientClosed::leave && peer_closed_ && is_abandoned());
-  if (peer_closed_ && gives_up) return WaitState::given_up;
+  if (peer_closed_ &&
+      (on_client_closed == OnClientClosed::give_up || (on_client_closed == OnClientClosed::leave && is_abandoned())))
+    return WaitState::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
   if (observer_ && !has_unread()) {  // frees the buffer, because thousands may wait
     std::string().swap(buffer_);

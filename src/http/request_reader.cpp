@@ -388,7 +388,7 @@ bool RequestReader::take_head(Arrival arrival) {
         "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (arrival == Arrival::spent) {
     incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
-  } else if (!has_arrived(arrival, "head", text::counted(incoming.raw_head.size(), "byte") + " of the head")) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return false;
   }
@@ -414,21 +414,23 @@ void RequestReader::take_body(Arrival arrival) {
   if (arrival == Arrival::spent) {
     incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
     incoming_->is_body_unread = true;
-  } else if (!has_arrived(arrival, "body", body_->arrived())) {
+  } else if (!has_arrived(arrival)) {
     incoming_.reset();
     return;
   }
   complete();
 }
 
-bool RequestReader::has_arrived(Arrival arrival, const char* what, const std::string& came) {
+bool RequestReader::has_arrived(Arrival arrival) {
   if (arrival == Arrival::arrived) return true;
   timed_out_ = arrival == Arrival::timed_out;
   if (timed_out_)
-    incoming_->malformed =
-        failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+    incoming_->malformed = failure(
+        408, "request_timeout", std::string("the request's ") + (body_ ? "body" : "head") + " did not arrive in time");
   else if (!connection_.stop_line()->is_stopped())
-    incoming_->malformed = request_reader::broken_off(incoming_->request.body, arrival, came);
+    incoming_->malformed = request_reader::broken_off(
+        incoming_->request.body, arrival,
+        body_ ? body_->arrived() : text::counted(incoming_->raw_head.size(), "byte") + " of the head");
   return bool(incoming_->malformed);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>  // find_if
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,6 +30,7 @@ class OwedReplies {
   void add(const Owed& owed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.push_back(owed);
+    any_ = true;
     if (owed_.size() > most) owed_.pop_front();
   }
   /// Returns the reply owed longest to an equal request, and owes it no longer.
@@ -41,13 +43,12 @@ class OwedReplies {
       return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
     });
   }
-  bool any() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return !owed_.empty();
-  }
+  /// Takes no lock, because every request asks.
+  bool any() const { return any_; }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.clear();
+    any_ = false;
   }
 
  private:
@@ -60,11 +61,13 @@ class OwedReplies {
     if (found == owed_.end()) return std::nullopt;
     std::optional<Owed> taken = std::move(*found);
     owed_.erase(found);
+    any_ = !owed_.empty();
     return taken;
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::deque<Owed> owed_;
+  std::atomic<bool> any_{false};
 };
 
 }  // namespace mock_gateway::detail

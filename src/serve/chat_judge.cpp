@@ -74,7 +74,7 @@ bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
-    hits = served.gateway.chaos->decide(call, served.identity, in_progress);
+    hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
@@ -148,7 +148,7 @@ struct DefaultReply {
 /// matchers, which may throw.
 bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  choice = served.gateway.script->choose_owed(served.identity);
+  if (served.answer.identity != 0) choice = served.gateway.script->choose_owed(served.answer.identity);
   served.repeats = choice.has_value();
   if (served.repeats && choice->reply->is_default()) made.make(served);
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -310,7 +310,6 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   if (choice->reply) {
     served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
     served.answer.use = StubState::Use(choice->stub);
-    served.answer.call = {served.identity, choice->stub, choice->call};
     if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
@@ -354,7 +353,8 @@ void judge_chat(ServedRequest& served) {
   served.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
-  if (gateway.chaos->any() || gateway.script->owed().any()) served.identity = chat_judge::identity_of(served, chat);
+  if (gateway.chaos->any() || gateway.script->owed().any())
+    served.answer.identity = chat_judge::identity_of(served, chat);
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }

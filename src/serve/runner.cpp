@@ -347,9 +347,10 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
   head_ = response_head(answer.status, content_type, framing, length, answer.headers);
   if (!answer.delivery.stream) {
     const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
-    const std::optional<std::string> announced = answer.headers.find("Content-Length");
-    const bool ends_with_body = no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
-                                            (!announced || announced == std::to_string(answer.body.size())));
+    const std::string size = std::to_string(answer.body.size());
+    const bool ends_with_body = !reply.faults.empty() &&  // only faults ask for it
+                                (no_body || (length <= answer.body.size() && !answer.headers.has("Transfer-Encoding") &&
+                                             answer.headers.find("Content-Length").value_or(size) == size));
     if (connection_.ending() != Outlet::Ending::keep_alive) delivery.closes_at_end();
     return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
                           answer.delivery.token_count, ends_with_body);
@@ -391,12 +392,14 @@ void RunningExchange::give_back() {
 }
 
 void RunningExchange::owe(const Effect& effect) {
-  if (!std::exchange(is_owed_, true)) gateway_.script->owed().add(answer_.call);
+  if (!std::exchange(is_owed_, true))
+    gateway_.script->owed().add({answer_.identity, record_->stub, record_->stub_call});
   if (effect.kind() != Effect::Kind::stall) is_broken_ = true;
 }
 
 void RunningExchange::settle_owed() {
-  if (!is_broken_ && std::exchange(is_owed_, false)) gateway_.script->owed().withdraw(answer_.call);
+  if (!is_broken_ && std::exchange(is_owed_, false))
+    gateway_.script->owed().withdraw({answer_.identity, record_->stub, record_->stub_call});
 }
 
 void RunningExchange::notify() const {

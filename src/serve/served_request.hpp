@@ -21,7 +21,6 @@
 #include "../request/chat_request.hpp"
 #include "../request/embedding_request.hpp"
 #include "../script/chaos_rules.hpp"
-#include "../script/owed_replies.hpp"
 #include "../script/script.hpp"
 #include "gateway_state.hpp"
 #include "operations.hpp"
@@ -60,8 +59,8 @@ struct Answer {
   std::shared_ptr<StubState> stub;
   std::size_t stub_call = 0;  // from 0
   StubState::Use use;
-  /// The call of the stub, to owe its reply if chaos breaks it.
-  OwedReplies::Owed call;
+  /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
+  std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
@@ -102,8 +101,6 @@ struct ServedRequest {
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// A hash that a retry with an equal body and key has too.
-  std::uint64_t identity = 0;
   /// Whether it gets the owed reply of an earlier request.
   bool repeats = false;
   /// The id reserved for the request's exchange; 0 if none.

@@ -190,6 +190,8 @@ TEST_CASE("the guard ends a slow body if the test forgets to advance the clock, 
   const Verification verification = gateway.verify();
   REQUIRE(verification.problems().size() == 1);
   CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
+  CHECK(verification.problems()[0].text.find(
+            "exchange 1 read its body slowly: the manual clock was not advanced in time") != std::string::npos);
 }
 
 TEST_CASE("a reply before the body comes without 100 Continue, and then FIN") {

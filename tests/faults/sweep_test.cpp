@@ -182,6 +182,19 @@ TEST_CASE("a half-close at the end of a plain reply is tried only if the test as
   CHECK(ends(true, own).size() == 1);
 }
 
+TEST_CASE("a sweep also reaches the end of a plain reply whose connection closes anyway") {
+  Gateway gateway;
+  const auto run = [&] {
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).with_header("Connection", "close").format_chat());
+    connection.receive_all();
+  };
+  for (const auto& broken : gateway.sweep(text("one"), run)) {
+    CAPTURE(broken.name());
+    CHECK(broken.reached());
+  }
+}
+
 TEST_CASE("a sweep breaks inside and after comments and a byte order mark, also without [DONE]") {
   Gateway gateway;
   Client client(gateway);

@@ -245,6 +245,17 @@ TEST_CASE("a Content-Length above the length of a JSON body is a finding") {
             "documentation asks for.");
 }
 
+TEST_CASE("a client that half-closes after two requests has not left while the first one waits") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two").every(5ms), "three");
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat() + Http(gateway).format_chat());
+  connection.shutdown_write();
+  CHECK(connection.receive_response().text() == "one two");
+  CHECK(connection.receive_response().text() == "three");
+  CHECK(connection.receive_all().end == End::fin);
+}
+
 TEST_CASE("a client that half-closes after its request gets a reply that has no waits or survives this") {
   Gateway gateway;
   gateway.chat().reply("one two three", "one two three", text("one two three").every(5ms).survives_half_close());
