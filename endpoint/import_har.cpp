@@ -23,10 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view chat_end = "/chat/completions";
 
-/// The error for an entry whose answer has a body that is not in the file.
-struct MissingBody : ImportError {
-  using ImportError::ImportError;
-};
+constexpr const char* missing_body = "the body of its answer is not in the file";
 
 /// The host and path of a URL.
 struct Address {
@@ -153,7 +150,7 @@ Recording recording_of(const Entry& entry, const std::string& folder) {
   Recording recording;
   recording.status = status_of(entry);
   auto body = bytes_of(content, folder);
-  if (!body && !has_no_body(entry, recording.status)) throw MissingBody("the body of its answer is not in the file");
+  if (!body && !has_no_body(entry, recording.status)) throw ImportError(missing_body);
   recording.body = std::move(body).value_or("");
   recording.headers = fields_of(member(response, "headers"));
   const std::string type = text_of(content, "mimeType");
@@ -212,27 +209,24 @@ class HarImport {
     for (const Entry& entry : all)
       if (const Json body = entry.is_chat() ? request_of(entry) : Json(); entry.is_chat())
         systems_[conditions(body, mask_, false).dump()].insert(system_text(body));
-    std::vector<const Entry*> missing;
     for (const Entry& entry : all) {
       try {
         if (entry.is_chat())
           add_chat(entry);
         else
           add_operation(entry);
-      } catch (const MissingBody& problem) {
-        missing.push_back(&entry);
-        skip(entry, problem.what());
       } catch (const ImportError& problem) {
         skip(entry, problem.what());
       }
     }
-    if (!missing.empty() && !options_.skip_missing_bodies)
-      throw ImportError("the bodies of the answers are not in the file for " + names_of(missing) +
-                        "; save them (in browsers \"with content\", with the files that Playwright writes beside the "
-                        "HAR file; an empty body is \"text\": \"\"), or leave the entries out with "
-                        "--skip-missing-bodies");
-    for (const auto& [reason, skipped] : skipped_)
+    for (const auto& [reason, skipped] : skipped_) {
+      if (reason == missing_body && !options_.skip_missing_bodies)
+        throw ImportError("the bodies of the answers are not in the file for " + names_of(skipped) +
+                          "; save them (in browsers \"with content\", with the files that Playwright writes beside the "
+                          "HAR file; an empty body is \"text\": \"\"), or leave the entries out with "
+                          "--skip-missing-bodies");
       notes_.left_out.push_back(names_of(skipped) + (skipped.size() == 1 ? " is" : " are") + " skipped: " + reason);
+    }
     return result(all.size());
   }
 

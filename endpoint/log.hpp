@@ -56,9 +56,8 @@ class Worker {
 class Log {
  public:
   /// `quiet`: no line per request or connection. `logs_all`: not only for requests that the gateway could not serve.
-  /// `journal`: the file for exchanges as JSON lines,
-  /// JournalFile::stdout_path, or empty. `run` identifies this run in the file. Throws std::runtime_error if
-  /// the file cannot be opened.
+  /// `journal`: the file for exchanges as JSON lines, JournalFile::stdout_path, or empty. `run` identifies this run in
+  /// the file. Throws std::runtime_error if the file cannot be opened.
   Log(std::optional<Scenario> chosen, bool quiet, bool logs_all, const std::string& journal, const std::string& run);
   /// Writes the remaining lines. Does not wait for an unread stdout or stderr.
   ~Log();

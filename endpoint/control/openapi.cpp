@@ -110,16 +110,20 @@ Json mounted(const std::string& section) {
 }
 
 /// Returns a route's operation. `forms` has "query", which describes parameters that have another meaning elsewhere;
-/// "body" or "optional_body", or a section of scripts that it "mounts"; "answer" and "status", 200 unless given.
+/// "body", or "optional_body" without required members, or a section of scripts that it "mounts"; "answer" and
+/// "status", 200 unless given.
 Json operation_of(const ControlRoute& route, Json forms, const Json& parameters) {
   Json operation = Json::object();
   for (const char* const name : route.query)
     operation["parameters"].push_back(
         parameter(name, "query", forms.value("query", Json::object()).value(name, parameters.at(name))));
-  for (const char* const name : {"body", "optional_body"})
-    if (forms.contains(name))
-      operation["requestBody"] = {{"required", name == std::string("body")},
-                                  {"content", content_of(schema_of(forms[name]))}};
+  if (forms.contains("body"))
+    operation["requestBody"] = {{"required", true}, {"content", content_of(schema_of(forms["body"]))}};
+  if (forms.contains("optional_body")) {
+    Json schema = schema_of(forms["optional_body"]);
+    schema.erase("required");
+    operation["requestBody"] = {{"required", false}, {"content", content_of(schema)}};
+  }
   if (forms.contains("mounts"))
     operation["requestBody"] = {{"required", true}, {"content", content_of(mounted(forms["mounts"]))}};
   const Json answer = forms["answer"] == "text" ? Json{{"text/plain", {{"schema", schema_of("string")}}}}

@@ -64,10 +64,7 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
 
 /// Whether the state machine belongs to a scope, although the request names none.
 bool is_of_other_scope(const Control& control, const ControlRequest& request, const std::string& machine) {
-  if (!control.scope_of(request).empty()) return false;
-  for (const auto& [id, name] : control.scopes.all())
-    if (machine.rfind(scoped_name(id, ""), 0) == 0) return true;
-  return false;
+  return control.scope_of(request).empty() && control.scopes.has(machine.substr(0, machine.find(':')));
 }
 
 /// Returns the states of the request's scope, or those of no scope.

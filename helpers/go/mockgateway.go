@@ -202,7 +202,7 @@ func (s *Server) Scope(t testing.TB) *Gateway {
 // do not fail a test, such as asked_again_early.
 func (g *Gateway) close() {
 	var judged struct{ Verify, Review Judgement }
-	// A report of the program leaves the scope out if the test has read what is wrong.
+	// If the test has read the scope's problems, the program's report leaves the scope out.
 	var body any
 	if len(g.seen) > 0 {
 		body = M{"counts": false}

@@ -217,7 +217,7 @@ export class Scope {
   async close() {
     if (this.#closed) return;
     this.#closed = true;
-    // A report of the program leaves the scope out if the test has read what is wrong.
+    // If the test has read the scope's problems, the program's report leaves the scope out.
     const body = this.#seen.size > 0 ? { counts: false } : undefined;
     const { verify, review, message } = await this.server.control('DELETE', `/scopes/${this.id}`, body);
     const found = [...verify.problems, ...review.findings];

@@ -211,7 +211,7 @@ class Scope:
         findings that do not fail a test, such as asked_again_early."""
         if self._is_open:
             self._is_open = False
-            # A report of the program leaves the scope out if the test has read what is wrong.
+            # If the test has read the scope's problems, the program's report leaves the scope out.
             answer = self.server.control("DELETE", f"/scopes/{self.id}", {"counts": False} if self._seen else None)
             found = answer["verify"]["problems"] + answer["review"]["findings"]
             unseen = [each for each in found if _identity(each) not in self._seen and each.get("severity") != "note"]

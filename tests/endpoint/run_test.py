@@ -150,18 +150,23 @@ s.close()
             self.assert_code(1, command=python(code + "; chat()"))  # because of the client's finding
             self.assert_code(0, "--allow-refused", command=python(code + "; chat()"))
 
-    def test_forced_and_scripted_replies_and_deleted_keys_count_as_served(self):
-        for status in 400, 401, 404, 403, 429:
-            self.assert_code(0, "--fail", f"{status}:*", command=python("chat()"))
-        nobody, off = ("request('GET', '/v1/models', Authorization='Bearer sk-%s')" % name for name in ("nobody", "off"))
-        self.assert_code(0, "--key", "sk-off=disabled", command=python(off))
-        deleted = """
+    CONTROL = """
 info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
 def control(method, path, body=b'{}'):
     there = urllib.parse.urlsplit(info["control_url"])
     connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
     connection.request(method, "/control/v1" + path, body, {"Authorization": "Bearer " + info["control_token"]})
-    return json.load(connection.getresponse())
+    response = connection.getresponse()
+    assert response.status < 300, response.read()
+    return json.load(response)
+"""
+
+    def test_forced_and_scripted_replies_and_deleted_keys_count_as_served(self):
+        for status in 400, 401, 404, 403, 429:
+            self.assert_code(0, "--fail", f"{status}:*", command=python("chat()"))
+        nobody, off = ("request('GET', '/v1/models', Authorization='Bearer sk-%s')" % name for name in ("nobody", "off"))
+        self.assert_code(0, "--key", "sk-off=disabled", command=python(off))
+        deleted = self.CONTROL + """
 key = control("POST", "/keys")
 control("DELETE", "/keys/" + key["id"])
 """
@@ -173,15 +178,7 @@ control("DELETE", "/keys/" + key["id"])
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
 
-    SCOPES = """
-info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
-def control(method, path, body=b'{}'):
-    there = urllib.parse.urlsplit(info["control_url"])
-    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
-    connection.request(method, "/control/v1" + path, body, {"Authorization": "Bearer " + info["control_token"]})
-    response = connection.getresponse()
-    assert response.status < 300, response.read()
-    return json.load(response)
+    SCOPES = CONTROL + """
 def in_scope(name, body=None, end=b'{}', **fields):
     scope = control("POST", "/scopes", json.dumps({"name": name}))
     stub = {"when": {"user_says": "Hi"}, "reply": "Hello."}

@@ -36,7 +36,7 @@ FENCES = {
     "yaml": "a job that only a CI service runs",
 }
 # The beginnings of fences that name a file.
-NAMED_FENCES = ("cpp examples/", "jsonc ", "sh saved ", "python saved ", "js saved ", "java saved ", "rust saved ")
+NAMED_FENCES = ("cpp examples/", "jsonc ", "sh saved ", "python saved ", "js saved ")
 
 # The beginnings of compiled spans, and the objects that they need.
 SPAN_SCOPE = {

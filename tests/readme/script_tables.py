@@ -16,6 +16,7 @@ from pathlib import Path
 
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
 NAMES = {"interim": "connection_fault"}  # by the first key with the object, if the names differ
+SHARED = {"with failure: ": "failures", "trigger: ": "fault"}  # the table that describes keys of several tables
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 
@@ -136,11 +137,11 @@ class Tables:
             return "object"
         if kind == "array":
             if schema.get("maxItems") is not None and schema.get("minItems") == schema["maxItems"]:
-                return f"list of {schema['maxItems']}, each a " + self.type_of(schema["items"], key, owner)
+                return f"list of {schema['maxItems']}, each " + self.type_of(schema["items"], key, owner)
             return "list of " + self.type_of(schema["items"], key, owner)
         if kind in ("integer", "number"):
-            return ("whole number" if kind == "integer" else "number") + self.limits_of(schema)
-        return {"boolean": "`true` or `false`", "string": self.text(schema, key)}[kind]
+            return kind + self.limits_of(schema)
+        return {"boolean": "boolean", "string": self.text(schema, key)}[kind]
 
     def parts_of(self, schema, key, owner):
         """The types of a value with several alternatives."""
@@ -155,7 +156,7 @@ class Tables:
         least, most = schema.get("minimum"), schema.get("maximum")
         if least is not None and most is not None:
             return f" from {least} to {most}"
-        return f" of at least {least}" if least is not None else f" up to {most}" if most is not None else ""
+        return f" ≥ {least}" if least is not None else f" ≤ {most}" if most is not None else ""
 
     @staticmethod
     def text(schema, key):
@@ -168,16 +169,26 @@ class Tables:
             return '`"TOKENS/WINDOW"`' if key == "limit_tokens" else '`"REQUESTS/WINDOW"`'
         return "text" + (", not empty" if schema.get("minLength") else "")
 
+    def has(self, table, row, prefix):
+        """Whether a table has the row, with the prefix or without it."""
+        return row in self.objects[table] or (*row[:2], row[2][len(prefix):]) in self.objects[table]
+
     def markdown(self):
         text = HEADING
         for name, rows in self.objects.items():
+            shared = {prefix: [row for row in rows if row[2].startswith(prefix) and self.has(table, row, prefix)]
+                      for prefix, table in SHARED.items() if table != name}
             text += f"\n### {heading(name)}\n\n"
             if name in self.others:
                 text += f"In place of an object: {self.others[name]}.\n\n"
             text += "| key | type | |\n|---|---|---|\n"
-            for key, kind, line in rows:
+            for key, kind, line in (row for row in rows if row not in sum(shared.values(), [])):
                 cells = [f"`{key}`", kind, line]
                 text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+            for prefix, repeated in shared.items():
+                if repeated:
+                    keys = " ".join(f"`{key}`" for key, _, _ in repeated)
+                    text += f"| {keys} | | {prefix}as in {link(SHARED[prefix])} |\n"
         return text
 
 

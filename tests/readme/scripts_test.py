@@ -32,7 +32,7 @@ PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/check.md": {"sh scripts", "text scripts"},
          "docs/driver-protocol.md": {"sh scripts", "text scripts"},
          "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
-         "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
+         "docs/control.md": {"jsonc", "sh scripts", "text scripts"},
          "docs/helpers.md": {"sh sdk"},
          "docs/load.md": {"jsonc"},
          "docs/your-app.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
