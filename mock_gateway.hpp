@@ -28475,11 +28475,12 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
-MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
+                                  bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
-  const auto found = std::find_if(there.begin(), there.end(),
-                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  const auto found =
+      std::find_if(there.begin(), there.end(), [&](const auto& request) { return follows(redirected, *request); });
   return found == there.end() ? nullptr : found->get();
 }
 
@@ -28487,22 +28488,16 @@ MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
-/// Finds requests without the key that the redirect to them still had.
+/// Finds redirects to the same server after which the client no longer sent its key.
 MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
-  for (std::size_t i = 1; i < own.size(); ++i) {
-    const ExchangeRecord& request = *own[i];
-    if (request.status != 401 || request.leaks.presented != 0) continue;
-    for (std::size_t before = i; before-- > 0;) {
-      const ExchangeRecord& redirected = *own[before];
-      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
-          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
-        continue;
-      findings.push_back(finding_kinds::key_lost_in_redirect.make(
-          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
-          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
-          {redirected.id, request.id}));
-      break;
-    }
+  for (const auto& redirected : own) {
+    const ExchangeRecord* const follower =
+        redirected->leaks.presented == 0 ? nullptr : follower_of(*redirected, own, &has_target_of);
+    if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
+    findings.push_back(finding_kinds::key_lost_in_redirect.make(
+        "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
+        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        {redirected->id, follower->id}));
   }
 }
 
@@ -39555,49 +39550,49 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  27810    evidence/record.cpp
 //  28272    evidence/redaction.cpp
 //  28412    evidence/redirects.cpp
-//  28540    evidence/retries.cpp
-//  29070    evidence/review.cpp
-//  29476    evidence/told_in_body.cpp
-//  29573    evidence/verification.cpp
-//  29691    serve/answer_headers.cpp
-//  29768    serve/asked_requests.cpp
-//  29835    serve/chat_judge.cpp
-//  30188    serve/connection_loop.cpp
-//  30349    serve/gateway_state.cpp
-//  30385    serve/judge.cpp
-//  30631    serve/limits.cpp
-//  30728    serve/operations.cpp
-//  30954    serve/reply_answer.cpp
-//  31095    serve/request_checks.cpp
-//  31180    serve/runner.cpp
-//  31571    serve/served_models.cpp
-//  31649    serve/served_request.cpp
-//  31717    gateway/catalogue.cpp
-//  32136    gateway/catalogue_chunks.cpp
-//  32447    gateway/catalogue_delivery.cpp
-//  32611    gateway/catalogue_entries.cpp
-//  32841    gateway/catalogue_failures.cpp
-//  33132    gateway/catalogue_framing.cpp
-//  33363    gateway/catalogue_tool_calls.cpp
-//  33570    gateway/chat_script.cpp
-//  33719    gateway/gateway.cpp
-//  34016    gateway/mishaps.cpp
-//  34358    gateway/options.cpp
-//  34511    gateway/sweep.cpp
-//  34931    document/scenario_files.cpp
-//  35069    document/script_document.cpp
-//  35459    document/script_faults.cpp
-//  35751    document/script_files.cpp
-//  35895    document/script_gateway.cpp
-//  36199    document/script_matchers.cpp
-//  36492    document/script_objects.cpp
-//  36652    document/script_reader.cpp
-//  37100    document/script_references.cpp
-//  37436    document/script_replies.cpp
-//  37827    document/script_schema.cpp
-//  37954    document/script_sections.cpp
-//  38496    document/script_values.cpp
-//  38884  Adapters
-//  38901    adapters/catch2.hpp
-//  39055    adapters/doctest.hpp
-//  39215    adapters/gtest.hpp
+//  28535    evidence/retries.cpp
+//  29065    evidence/review.cpp
+//  29471    evidence/told_in_body.cpp
+//  29568    evidence/verification.cpp
+//  29686    serve/answer_headers.cpp
+//  29763    serve/asked_requests.cpp
+//  29830    serve/chat_judge.cpp
+//  30183    serve/connection_loop.cpp
+//  30344    serve/gateway_state.cpp
+//  30380    serve/judge.cpp
+//  30626    serve/limits.cpp
+//  30723    serve/operations.cpp
+//  30949    serve/reply_answer.cpp
+//  31090    serve/request_checks.cpp
+//  31175    serve/runner.cpp
+//  31566    serve/served_models.cpp
+//  31644    serve/served_request.cpp
+//  31712    gateway/catalogue.cpp
+//  32131    gateway/catalogue_chunks.cpp
+//  32442    gateway/catalogue_delivery.cpp
+//  32606    gateway/catalogue_entries.cpp
+//  32836    gateway/catalogue_failures.cpp
+//  33127    gateway/catalogue_framing.cpp
+//  33358    gateway/catalogue_tool_calls.cpp
+//  33565    gateway/chat_script.cpp
+//  33714    gateway/gateway.cpp
+//  34011    gateway/mishaps.cpp
+//  34353    gateway/options.cpp
+//  34506    gateway/sweep.cpp
+//  34926    document/scenario_files.cpp
+//  35064    document/script_document.cpp
+//  35454    document/script_faults.cpp
+//  35746    document/script_files.cpp
+//  35890    document/script_gateway.cpp
+//  36194    document/script_matchers.cpp
+//  36487    document/script_objects.cpp
+//  36647    document/script_reader.cpp
+//  37095    document/script_references.cpp
+//  37431    document/script_replies.cpp
+//  37822    document/script_schema.cpp
+//  37949    document/script_sections.cpp
+//  38491    document/script_values.cpp
+//  38879  Adapters
+//  38896    adapters/catch2.hpp
+//  39050    adapters/doctest.hpp
+//  39210    adapters/gtest.hpp

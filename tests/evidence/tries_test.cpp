@@ -11,18 +11,13 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/verification.hpp"
 
 namespace tries_test {
 
 using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
-
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
 
 Options quiet() { return Options{}.verify_on_destruction(false); }
 
@@ -309,12 +304,12 @@ TEST_CASE("a client that loses its key on a redirect to the same server is told 
     CHECK(review);
     CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
     CHECK(review.findings()[0].message ==
-          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same server "
+          "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
           "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.");
   }
 }
 
-TEST_CASE("a missing key without a redirect, and one that a redirect never had, are not lost") {
+TEST_CASE("a key is not lost without a redirect, if it was missing before, or if the redirect kept it") {
   Gateway gateway{quiet()};
   const Http http(gateway);
   const std::string target = "/v1/chat/completions?moved=1";
@@ -325,6 +320,10 @@ TEST_CASE("a missing key without a redirect, and one that a redirect never had, 
   http.without_key().post(target, chat_body());
   http.chat();
   CHECK(http.post(target, chat_body()).status == 200);
+  gateway.fail_next(failure(307, "", "").body("").header("Location", target));
+  http.chat();
+  CHECK(http.post(target, chat_body()).status == 200);
+  CHECK(http.without_key().post(target, chat_body()).status == 401);
   CHECK(codes(gateway.review()) == "");
 }
 
