@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>  // find_if
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -30,6 +31,7 @@ class OwedReplies {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.push_back(owed);
     if (owed_.size() > most) owed_.pop_front();
+    any_ = true;
   }
   /// Returns the reply owed longest to an equal request, and owes it no longer.
   std::optional<Owed> take(std::uint64_t request) {
@@ -41,13 +43,12 @@ class OwedReplies {
       return owed.request == added.request && owed.call == added.call && owed.stub.lock() == added.stub.lock();
     });
   }
-  bool any() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return !owed_.empty();
-  }
+  /// Whether replies are owed. Without such replies, a request only pays for this atomic load.
+  bool any() const { return any_; }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
     owed_.clear();
+    any_ = false;
   }
 
  private:
@@ -55,15 +56,18 @@ class OwedReplies {
 
   template <class IsWanted>
   std::optional<Owed> take_if(const IsWanted& is_wanted) {
+    if (!any_) return std::nullopt;
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = std::find_if(owed_.begin(), owed_.end(), is_wanted);
     if (found == owed_.end()) return std::nullopt;
     std::optional<Owed> taken = std::move(*found);
     owed_.erase(found);
+    any_ = !owed_.empty();
     return taken;
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
+  std::atomic<bool> any_{false};
   std::deque<Owed> owed_;
 };
 
