@@ -267,7 +267,7 @@ TEST_CASE("requests of a key before its Retry-After has passed are counted in a 
   CHECK(review.message() ==
         "clean: 5 exchanges judged (5 calls, 5 tries, 1 injected fault)\n"
         "note: key_used_while_limited (exchange 4 after 1): 3 other requests with key \"billing\" came before the 20 s "
-        "of Retry-After had passed. Let all callers of a key wait that long.");
+        "that its 429 named had passed. Let all callers of a key wait that long.");
   wire.clock.advance(20s);
   wire.ask(1, http, "four");
   CHECK(wire.gateway.review().message().find("): 3 other requests") != std::string::npos);
