@@ -2249,7 +2249,7 @@ std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
 /// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless
-/// the client's requests are unread or Reply::survives_half_close was set.
+/// later requests of the client are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -15160,9 +15160,7 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
         "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
-        "the "
-        "whole: "
-        "choices(…).every(…)");
+        "the whole: choices(…).every(…)");
   }
 }
 
@@ -16998,9 +16996,9 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
-  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
-  if (!std::all_of(named.begin(), named.end(), is_deleted))
-    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  const auto deleted = std::stable_partition(named.begin(), named.end(),
+                                             [](const Entry* known) { return known->key.state != KeyState::deleted; });
+  if (deleted != named.begin()) named.erase(deleted, named.end());
   if (named.size() == 1) return *named.front();
   if (named.size() > 1) {
     std::string ids;
@@ -39489,113 +39487,113 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  14528    model/received_request.cpp
 //  14596    model/reply.cpp
 //  15002    model/reply_checks.cpp
-//  15198    model/reply_template.cpp
-//  15365    model/sent_answer.cpp
-//  15393    model/sse_dialect.cpp
-//  15538    request/chat_fields.cpp
-//  15680    request/chat_messages.cpp
-//  15889    request/chat_reader.cpp
-//  16297    request/chat_request.cpp
-//  16381    request/embedding_request.cpp
-//  16469    keys/api_key.cpp
-//  16519    keys/key_store.cpp
-//  17031    keys/keys.cpp
-//  17095    keys/secrets.cpp
-//  17300    answer/bodies.cpp
-//  17373    answer/completion.cpp
-//  17599    answer/completion_events.cpp
-//  17795    answer/completion_json.cpp
-//  18012    answer/default_reply.cpp
-//  18189    answer/embeddings.cpp
-//  18306    answer/schema_checker.cpp
-//  18769    answer/schema_instance.cpp
-//  19142    answer/tokens.cpp
-//  19363    answer/words.cpp
-//  19424    script/chaos.cpp
-//  19564    script/chaos_rules.cpp
-//  19676    script/connection_faults.cpp
-//  19785    script/excerpts.cpp
-//  19847    script/field_matchers.cpp
-//  20225    script/forced_failures.cpp
-//  20314    script/hiding.cpp
-//  20429    script/json_comparison.cpp
-//  20515    script/matcher.cpp
-//  20808    script/matchers.cpp
-//  21161    script/scope.cpp
-//  21219    script/script.cpp
-//  21637    script/text_matchers.cpp
-//  21776    delivery/answer_log.cpp
-//  21946    delivery/delivery.cpp
-//  22414    delivery/faults_and_waits.cpp
-//  22718    delivery/framing.cpp
-//  22857    delivery/gzip.cpp
-//  22929    delivery/pace_schedule.cpp
-//  22998    delivery/progress.cpp
-//  23079    delivery/write_queue.cpp
-//  23220    http/acceptor.cpp
-//  23328    http/compatibility.cpp
-//  23437    http/connection.cpp
-//  24020    http/poller.cpp
-//  24188    http/reactor.cpp
-//  24451    http/request_reader.cpp
-//  24922    http/response.cpp
-//  25003    http/server.cpp
-//  25410    http/sockets.cpp
-//  25912    http/turned_away.cpp
-//  25996    http/workers.cpp
-//  26109    evidence/diagnosis.cpp
-//  26339    evidence/evidence_json.cpp
-//  26708    evidence/exchange.cpp
-//  26998    evidence/gateway_problems.cpp
-//  27446    evidence/journal.cpp
-//  27601    evidence/kept_problems.cpp
-//  27711    evidence/notes.cpp
-//  27813    evidence/record.cpp
-//  28275    evidence/redaction.cpp
-//  28415    evidence/redirects.cpp
-//  28538    evidence/retries.cpp
-//  29068    evidence/review.cpp
-//  29474    evidence/told_in_body.cpp
-//  29571    evidence/verification.cpp
-//  29689    serve/answer_headers.cpp
-//  29766    serve/asked_requests.cpp
-//  29833    serve/chat_judge.cpp
-//  30186    serve/connection_loop.cpp
-//  30347    serve/gateway_state.cpp
-//  30383    serve/judge.cpp
-//  30629    serve/limits.cpp
-//  30726    serve/operations.cpp
-//  30952    serve/reply_answer.cpp
-//  31093    serve/request_checks.cpp
-//  31178    serve/runner.cpp
-//  31569    serve/served_models.cpp
-//  31647    serve/served_request.cpp
-//  31715    gateway/catalogue.cpp
-//  32134    gateway/catalogue_chunks.cpp
-//  32445    gateway/catalogue_delivery.cpp
-//  32609    gateway/catalogue_entries.cpp
-//  32839    gateway/catalogue_failures.cpp
-//  33130    gateway/catalogue_framing.cpp
-//  33361    gateway/catalogue_tool_calls.cpp
-//  33568    gateway/chat_script.cpp
-//  33717    gateway/gateway.cpp
-//  34014    gateway/mishaps.cpp
-//  34356    gateway/options.cpp
-//  34509    gateway/sweep.cpp
-//  34929    document/scenario_files.cpp
-//  35067    document/script_document.cpp
-//  35457    document/script_faults.cpp
-//  35749    document/script_files.cpp
-//  35893    document/script_gateway.cpp
-//  36197    document/script_matchers.cpp
-//  36490    document/script_objects.cpp
-//  36650    document/script_reader.cpp
-//  37098    document/script_references.cpp
-//  37434    document/script_replies.cpp
-//  37825    document/script_schema.cpp
-//  37952    document/script_sections.cpp
-//  38494    document/script_values.cpp
-//  38882  Adapters
-//  38899    adapters/catch2.hpp
-//  39053    adapters/doctest.hpp
-//  39213    adapters/gtest.hpp
+//  15196    model/reply_template.cpp
+//  15363    model/sent_answer.cpp
+//  15391    model/sse_dialect.cpp
+//  15536    request/chat_fields.cpp
+//  15678    request/chat_messages.cpp
+//  15887    request/chat_reader.cpp
+//  16295    request/chat_request.cpp
+//  16379    request/embedding_request.cpp
+//  16467    keys/api_key.cpp
+//  16517    keys/key_store.cpp
+//  17029    keys/keys.cpp
+//  17093    keys/secrets.cpp
+//  17298    answer/bodies.cpp
+//  17371    answer/completion.cpp
+//  17597    answer/completion_events.cpp
+//  17793    answer/completion_json.cpp
+//  18010    answer/default_reply.cpp
+//  18187    answer/embeddings.cpp
+//  18304    answer/schema_checker.cpp
+//  18767    answer/schema_instance.cpp
+//  19140    answer/tokens.cpp
+//  19361    answer/words.cpp
+//  19422    script/chaos.cpp
+//  19562    script/chaos_rules.cpp
+//  19674    script/connection_faults.cpp
+//  19783    script/excerpts.cpp
+//  19845    script/field_matchers.cpp
+//  20223    script/forced_failures.cpp
+//  20312    script/hiding.cpp
+//  20427    script/json_comparison.cpp
+//  20513    script/matcher.cpp
+//  20806    script/matchers.cpp
+//  21159    script/scope.cpp
+//  21217    script/script.cpp
+//  21635    script/text_matchers.cpp
+//  21774    delivery/answer_log.cpp
+//  21944    delivery/delivery.cpp
+//  22412    delivery/faults_and_waits.cpp
+//  22716    delivery/framing.cpp
+//  22855    delivery/gzip.cpp
+//  22927    delivery/pace_schedule.cpp
+//  22996    delivery/progress.cpp
+//  23077    delivery/write_queue.cpp
+//  23218    http/acceptor.cpp
+//  23326    http/compatibility.cpp
+//  23435    http/connection.cpp
+//  24018    http/poller.cpp
+//  24186    http/reactor.cpp
+//  24449    http/request_reader.cpp
+//  24920    http/response.cpp
+//  25001    http/server.cpp
+//  25408    http/sockets.cpp
+//  25910    http/turned_away.cpp
+//  25994    http/workers.cpp
+//  26107    evidence/diagnosis.cpp
+//  26337    evidence/evidence_json.cpp
+//  26706    evidence/exchange.cpp
+//  26996    evidence/gateway_problems.cpp
+//  27444    evidence/journal.cpp
+//  27599    evidence/kept_problems.cpp
+//  27709    evidence/notes.cpp
+//  27811    evidence/record.cpp
+//  28273    evidence/redaction.cpp
+//  28413    evidence/redirects.cpp
+//  28536    evidence/retries.cpp
+//  29066    evidence/review.cpp
+//  29472    evidence/told_in_body.cpp
+//  29569    evidence/verification.cpp
+//  29687    serve/answer_headers.cpp
+//  29764    serve/asked_requests.cpp
+//  29831    serve/chat_judge.cpp
+//  30184    serve/connection_loop.cpp
+//  30345    serve/gateway_state.cpp
+//  30381    serve/judge.cpp
+//  30627    serve/limits.cpp
+//  30724    serve/operations.cpp
+//  30950    serve/reply_answer.cpp
+//  31091    serve/request_checks.cpp
+//  31176    serve/runner.cpp
+//  31567    serve/served_models.cpp
+//  31645    serve/served_request.cpp
+//  31713    gateway/catalogue.cpp
+//  32132    gateway/catalogue_chunks.cpp
+//  32443    gateway/catalogue_delivery.cpp
+//  32607    gateway/catalogue_entries.cpp
+//  32837    gateway/catalogue_failures.cpp
+//  33128    gateway/catalogue_framing.cpp
+//  33359    gateway/catalogue_tool_calls.cpp
+//  33566    gateway/chat_script.cpp
+//  33715    gateway/gateway.cpp
+//  34012    gateway/mishaps.cpp
+//  34354    gateway/options.cpp
+//  34507    gateway/sweep.cpp
+//  34927    document/scenario_files.cpp
+//  35065    document/script_document.cpp
+//  35455    document/script_faults.cpp
+//  35747    document/script_files.cpp
+//  35891    document/script_gateway.cpp
+//  36195    document/script_matchers.cpp
+//  36488    document/script_objects.cpp
+//  36648    document/script_reader.cpp
+//  37096    document/script_references.cpp
+//  37432    document/script_replies.cpp
+//  37823    document/script_schema.cpp
+//  37950    document/script_sections.cpp
+//  38492    document/script_values.cpp
+//  38880  Adapters
+//  38897    adapters/catch2.hpp
+//  39051    adapters/doctest.hpp
+//  39211    adapters/gtest.hpp
