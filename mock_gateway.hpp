@@ -20919,8 +20919,6 @@ MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const Ch
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
-
 struct ToolResult {
   const wire::Message* message;
   /// The name of the called function; null if no call has its id.
@@ -20973,7 +20971,7 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
     if (!list.empty()) list += "; ";
     list += "call " + excerpts::quoted(result.message->tool_call_id) + " of " +
             (result.function == nullptr ? "no known function" : excerpts::plain(*result.function)) + ": " +
-            (is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
+            (node.text && is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
   }
   if (results.size() > most) list += "; and " + std::to_string(results.size() - most) + " more";
   return list;
@@ -21094,7 +21092,7 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_tool_results));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
@@ -39519,81 +39517,81 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  20427    script/json_comparison.cpp
 //  20513    script/matcher.cpp
 //  20806    script/matchers.cpp
-//  21159    script/scope.cpp
-//  21217    script/script.cpp
-//  21635    script/text_matchers.cpp
-//  21774    delivery/answer_log.cpp
-//  21944    delivery/delivery.cpp
-//  22412    delivery/faults_and_waits.cpp
-//  22716    delivery/framing.cpp
-//  22855    delivery/gzip.cpp
-//  22927    delivery/pace_schedule.cpp
-//  22996    delivery/progress.cpp
-//  23077    delivery/write_queue.cpp
-//  23218    http/acceptor.cpp
-//  23326    http/compatibility.cpp
-//  23435    http/connection.cpp
-//  24018    http/poller.cpp
-//  24186    http/reactor.cpp
-//  24449    http/request_reader.cpp
-//  24920    http/response.cpp
-//  25001    http/server.cpp
-//  25408    http/sockets.cpp
-//  25910    http/turned_away.cpp
-//  25994    http/workers.cpp
-//  26107    evidence/diagnosis.cpp
-//  26337    evidence/evidence_json.cpp
-//  26706    evidence/exchange.cpp
-//  26996    evidence/gateway_problems.cpp
-//  27444    evidence/journal.cpp
-//  27599    evidence/kept_problems.cpp
-//  27709    evidence/notes.cpp
-//  27811    evidence/record.cpp
-//  28273    evidence/redaction.cpp
-//  28413    evidence/redirects.cpp
-//  28536    evidence/retries.cpp
-//  29066    evidence/review.cpp
-//  29472    evidence/told_in_body.cpp
-//  29569    evidence/verification.cpp
-//  29687    serve/answer_headers.cpp
-//  29764    serve/asked_requests.cpp
-//  29831    serve/chat_judge.cpp
-//  30184    serve/connection_loop.cpp
-//  30345    serve/gateway_state.cpp
-//  30381    serve/judge.cpp
-//  30627    serve/limits.cpp
-//  30724    serve/operations.cpp
-//  30950    serve/reply_answer.cpp
-//  31091    serve/request_checks.cpp
-//  31176    serve/runner.cpp
-//  31567    serve/served_models.cpp
-//  31645    serve/served_request.cpp
-//  31713    gateway/catalogue.cpp
-//  32132    gateway/catalogue_chunks.cpp
-//  32443    gateway/catalogue_delivery.cpp
-//  32607    gateway/catalogue_entries.cpp
-//  32837    gateway/catalogue_failures.cpp
-//  33128    gateway/catalogue_framing.cpp
-//  33359    gateway/catalogue_tool_calls.cpp
-//  33566    gateway/chat_script.cpp
-//  33715    gateway/gateway.cpp
-//  34012    gateway/mishaps.cpp
-//  34354    gateway/options.cpp
-//  34507    gateway/sweep.cpp
-//  34927    document/scenario_files.cpp
-//  35065    document/script_document.cpp
-//  35455    document/script_faults.cpp
-//  35747    document/script_files.cpp
-//  35891    document/script_gateway.cpp
-//  36195    document/script_matchers.cpp
-//  36488    document/script_objects.cpp
-//  36648    document/script_reader.cpp
-//  37096    document/script_references.cpp
-//  37432    document/script_replies.cpp
-//  37823    document/script_schema.cpp
-//  37950    document/script_sections.cpp
-//  38492    document/script_values.cpp
-//  38880  Adapters
-//  38897    adapters/catch2.hpp
-//  39051    adapters/doctest.hpp
-//  39211    adapters/gtest.hpp
+//  21157    script/scope.cpp
+//  21215    script/script.cpp
+//  21633    script/text_matchers.cpp
+//  21772    delivery/answer_log.cpp
+//  21942    delivery/delivery.cpp
+//  22410    delivery/faults_and_waits.cpp
+//  22714    delivery/framing.cpp
+//  22853    delivery/gzip.cpp
+//  22925    delivery/pace_schedule.cpp
+//  22994    delivery/progress.cpp
+//  23075    delivery/write_queue.cpp
+//  23216    http/acceptor.cpp
+//  23324    http/compatibility.cpp
+//  23433    http/connection.cpp
+//  24016    http/poller.cpp
+//  24184    http/reactor.cpp
+//  24447    http/request_reader.cpp
+//  24918    http/response.cpp
+//  24999    http/server.cpp
+//  25406    http/sockets.cpp
+//  25908    http/turned_away.cpp
+//  25992    http/workers.cpp
+//  26105    evidence/diagnosis.cpp
+//  26335    evidence/evidence_json.cpp
+//  26704    evidence/exchange.cpp
+//  26994    evidence/gateway_problems.cpp
+//  27442    evidence/journal.cpp
+//  27597    evidence/kept_problems.cpp
+//  27707    evidence/notes.cpp
+//  27809    evidence/record.cpp
+//  28271    evidence/redaction.cpp
+//  28411    evidence/redirects.cpp
+//  28534    evidence/retries.cpp
+//  29064    evidence/review.cpp
+//  29470    evidence/told_in_body.cpp
+//  29567    evidence/verification.cpp
+//  29685    serve/answer_headers.cpp
+//  29762    serve/asked_requests.cpp
+//  29829    serve/chat_judge.cpp
+//  30182    serve/connection_loop.cpp
+//  30343    serve/gateway_state.cpp
+//  30379    serve/judge.cpp
+//  30625    serve/limits.cpp
+//  30722    serve/operations.cpp
+//  30948    serve/reply_answer.cpp
+//  31089    serve/request_checks.cpp
+//  31174    serve/runner.cpp
+//  31565    serve/served_models.cpp
+//  31643    serve/served_request.cpp
+//  31711    gateway/catalogue.cpp
+//  32130    gateway/catalogue_chunks.cpp
+//  32441    gateway/catalogue_delivery.cpp
+//  32605    gateway/catalogue_entries.cpp
+//  32835    gateway/catalogue_failures.cpp
+//  33126    gateway/catalogue_framing.cpp
+//  33357    gateway/catalogue_tool_calls.cpp
+//  33564    gateway/chat_script.cpp
+//  33713    gateway/gateway.cpp
+//  34010    gateway/mishaps.cpp
+//  34352    gateway/options.cpp
+//  34505    gateway/sweep.cpp
+//  34925    document/scenario_files.cpp
+//  35063    document/script_document.cpp
+//  35453    document/script_faults.cpp
+//  35745    document/script_files.cpp
+//  35889    document/script_gateway.cpp
+//  36193    document/script_matchers.cpp
+//  36486    document/script_objects.cpp
+//  36646    document/script_reader.cpp
+//  37094    document/script_references.cpp
+//  37430    document/script_replies.cpp
+//  37821    document/script_schema.cpp
+//  37948    document/script_sections.cpp
+//  38490    document/script_values.cpp
+//  38878  Adapters
+//  38895    adapters/catch2.hpp
+//  39049    adapters/doctest.hpp
+//  39209    adapters/gtest.hpp
