@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -370,6 +371,27 @@ TEST_CASE("the head line counts calls, tries and injected faults") {
   wire.gateway.chat().reply("three");
   wire.ask(1, "three");
   CHECK(wire.gateway.review().message() == "clean: 5 exchanges judged (3 calls, 5 tries, 2 injected faults)");
+}
+
+TEST_CASE("equal requests count as separate calls if they overlap, or if the client sent only a part of them") {
+  Gateway gateway{quiet()};
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)), text("b"));
+  const Http http(gateway);
+  RawConnection first(gateway);
+  first.send(http.format_chat("Hi"));
+  REQUIRE(stub.wait_for_calls(1, patience));
+  CHECK(http.chat("Hi").text() == "b");
+  first.close();
+  REQUIRE(gateway.journal().wait_until_idle(patience));
+  for (int i = 0; i < 2; ++i) {
+    RawConnection part(gateway);
+    part.send(http.format_chat("Bye").substr(0, 200));
+    part.close();
+    REQUIRE(gateway.journal().wait_for(3 + static_cast<std::size_t>(i), patience));
+    REQUIRE(gateway.journal().wait_until_idle(patience));
+  }
+  CHECK(gateway.review().message() == "clean: 4 exchanges judged");
 }
 
 }  // namespace tries_test
