@@ -2249,7 +2249,7 @@ std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
 /// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless
-/// the client's requests are unread or Reply::survives_half_close was set.
+/// later requests of the client are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.
@@ -15144,9 +15144,7 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
         "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
-        "the "
-        "whole: "
-        "choices(…).every(…)");
+        "the whole: choices(…).every(…)");
   }
 }
 
@@ -16982,9 +16980,9 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
-  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
-  if (!std::all_of(named.begin(), named.end(), is_deleted))
-    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  const auto deleted = std::stable_partition(named.begin(), named.end(),
+                                             [](const Entry* known) { return known->key.state != KeyState::deleted; });
+  if (deleted != named.begin()) named.erase(deleted, named.end());
   if (named.size() == 1) return *named.front();
   if (named.size() > 1) {
     std::string ids;
@@ -20905,8 +20903,6 @@ MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const Ch
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
-
 struct ToolResult {
   const wire::Message* message;
   /// The name of the called function; null if no call has its id.
@@ -20959,7 +20955,7 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
     if (!list.empty()) list += "; ";
     list += "call " + excerpts::quoted(result.message->tool_call_id) + " of " +
             (result.function == nullptr ? "no known function" : excerpts::plain(*result.function)) + ": " +
-            (is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
+            (node.text && is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
   }
   if (results.size() > most) list += "; and " + std::to_string(results.size() - most) + " more";
   return list;
@@ -21080,7 +21076,7 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_tool_results));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
@@ -28454,11 +28450,12 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
-MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
+                                  bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
-  const auto found = std::find_if(there.begin(), there.end(),
-                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  const auto found =
+      std::find_if(there.begin(), there.end(), [&](const auto& request) { return follows(redirected, *request); });
   return found == there.end() ? nullptr : found->get();
 }
 
@@ -28466,22 +28463,16 @@ MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
-/// Finds requests without the key that the redirect to them still had.
+/// Finds redirects to the same server after which the client no longer sent its key.
 MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
-  for (std::size_t i = 1; i < own.size(); ++i) {
-    const ExchangeRecord& request = *own[i];
-    if (request.status != 401 || request.leaks.presented != 0) continue;
-    for (std::size_t before = i; before-- > 0;) {
-      const ExchangeRecord& redirected = *own[before];
-      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
-          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
-        continue;
-      findings.push_back(finding_kinds::key_lost_in_redirect.make(
-          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
-          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
-          {redirected.id, request.id}));
-      break;
-    }
+  for (const auto& redirected : own) {
+    const ExchangeRecord* const follower =
+        redirected->leaks.presented == 0 ? nullptr : follower_of(*redirected, own, &has_target_of);
+    if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
+    findings.push_back(finding_kinds::key_lost_in_redirect.make(
+        "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
+        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        {redirected->id, follower->id}));
   }
 }
 
@@ -29013,7 +29004,7 @@ MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const
                                text::counted(key.others, "other request") + " with key " +
                                    excerpts::quoted(name.empty() ? id : name) + " came before the " +
                                    seconds(*named_time(*key.first)) +
-                                   " of Retry-After had passed. Let all callers of a key wait that long."));
+                                   " that its 429 named had passed. Let all callers of a key wait that long."));
   }
 }
 
@@ -39473,113 +39464,113 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  14512    model/received_request.cpp
 //  14580    model/reply.cpp
 //  14986    model/reply_checks.cpp
-//  15182    model/reply_template.cpp
-//  15349    model/sent_answer.cpp
-//  15377    model/sse_dialect.cpp
-//  15522    request/chat_fields.cpp
-//  15664    request/chat_messages.cpp
-//  15873    request/chat_reader.cpp
-//  16281    request/chat_request.cpp
-//  16365    request/embedding_request.cpp
-//  16453    keys/api_key.cpp
-//  16503    keys/key_store.cpp
-//  17015    keys/keys.cpp
-//  17079    keys/secrets.cpp
-//  17284    answer/bodies.cpp
-//  17357    answer/completion.cpp
-//  17583    answer/completion_events.cpp
-//  17779    answer/completion_json.cpp
-//  17996    answer/default_reply.cpp
-//  18173    answer/embeddings.cpp
-//  18290    answer/schema_checker.cpp
-//  18753    answer/schema_instance.cpp
-//  19126    answer/tokens.cpp
-//  19347    answer/words.cpp
-//  19408    script/chaos.cpp
-//  19548    script/chaos_rules.cpp
-//  19660    script/connection_faults.cpp
-//  19769    script/excerpts.cpp
-//  19831    script/field_matchers.cpp
-//  20209    script/forced_failures.cpp
-//  20298    script/hiding.cpp
-//  20413    script/json_comparison.cpp
-//  20499    script/matcher.cpp
-//  20792    script/matchers.cpp
-//  21145    script/scope.cpp
-//  21203    script/script.cpp
-//  21621    script/text_matchers.cpp
-//  21760    delivery/answer_log.cpp
-//  21930    delivery/delivery.cpp
-//  22398    delivery/faults_and_waits.cpp
-//  22691    delivery/framing.cpp
-//  22831    delivery/gzip.cpp
-//  22903    delivery/pace_schedule.cpp
-//  22972    delivery/progress.cpp
-//  23053    delivery/write_queue.cpp
-//  23194    http/acceptor.cpp
-//  23302    http/compatibility.cpp
-//  23411    http/connection.cpp
-//  23994    http/poller.cpp
-//  24162    http/reactor.cpp
-//  24425    http/request_reader.cpp
-//  24898    http/response.cpp
-//  24979    http/server.cpp
-//  25386    http/sockets.cpp
-//  25888    http/turned_away.cpp
-//  25972    http/workers.cpp
-//  26085    evidence/diagnosis.cpp
-//  26315    evidence/evidence_json.cpp
-//  26684    evidence/exchange.cpp
-//  26974    evidence/gateway_problems.cpp
-//  27422    evidence/journal.cpp
-//  27577    evidence/kept_problems.cpp
-//  27687    evidence/notes.cpp
-//  27789    evidence/record.cpp
-//  28251    evidence/redaction.cpp
-//  28391    evidence/redirects.cpp
-//  28519    evidence/retries.cpp
-//  29049    evidence/review.cpp
-//  29455    evidence/told_in_body.cpp
-//  29552    evidence/verification.cpp
-//  29670    serve/answer_headers.cpp
-//  29747    serve/asked_requests.cpp
-//  29814    serve/chat_judge.cpp
-//  30167    serve/connection_loop.cpp
-//  30328    serve/gateway_state.cpp
-//  30364    serve/judge.cpp
-//  30610    serve/limits.cpp
-//  30707    serve/operations.cpp
-//  30933    serve/reply_answer.cpp
-//  31074    serve/request_checks.cpp
-//  31159    serve/runner.cpp
-//  31553    serve/served_models.cpp
-//  31631    serve/served_request.cpp
-//  31699    gateway/catalogue.cpp
-//  32118    gateway/catalogue_chunks.cpp
-//  32429    gateway/catalogue_delivery.cpp
-//  32593    gateway/catalogue_entries.cpp
-//  32823    gateway/catalogue_failures.cpp
-//  33114    gateway/catalogue_framing.cpp
-//  33345    gateway/catalogue_tool_calls.cpp
-//  33552    gateway/chat_script.cpp
-//  33701    gateway/gateway.cpp
-//  33998    gateway/mishaps.cpp
-//  34340    gateway/options.cpp
-//  34493    gateway/sweep.cpp
-//  34913    document/scenario_files.cpp
-//  35051    document/script_document.cpp
-//  35441    document/script_faults.cpp
-//  35733    document/script_files.cpp
-//  35877    document/script_gateway.cpp
-//  36181    document/script_matchers.cpp
-//  36474    document/script_objects.cpp
-//  36634    document/script_reader.cpp
-//  37082    document/script_references.cpp
-//  37418    document/script_replies.cpp
-//  37809    document/script_schema.cpp
-//  37936    document/script_sections.cpp
-//  38478    document/script_values.cpp
-//  38866  Adapters
-//  38883    adapters/catch2.hpp
-//  39037    adapters/doctest.hpp
-//  39197    adapters/gtest.hpp
+//  15180    model/reply_template.cpp
+//  15347    model/sent_answer.cpp
+//  15375    model/sse_dialect.cpp
+//  15520    request/chat_fields.cpp
+//  15662    request/chat_messages.cpp
+//  15871    request/chat_reader.cpp
+//  16279    request/chat_request.cpp
+//  16363    request/embedding_request.cpp
+//  16451    keys/api_key.cpp
+//  16501    keys/key_store.cpp
+//  17013    keys/keys.cpp
+//  17077    keys/secrets.cpp
+//  17282    answer/bodies.cpp
+//  17355    answer/completion.cpp
+//  17581    answer/completion_events.cpp
+//  17777    answer/completion_json.cpp
+//  17994    answer/default_reply.cpp
+//  18171    answer/embeddings.cpp
+//  18288    answer/schema_checker.cpp
+//  18751    answer/schema_instance.cpp
+//  19124    answer/tokens.cpp
+//  19345    answer/words.cpp
+//  19406    script/chaos.cpp
+//  19546    script/chaos_rules.cpp
+//  19658    script/connection_faults.cpp
+//  19767    script/excerpts.cpp
+//  19829    script/field_matchers.cpp
+//  20207    script/forced_failures.cpp
+//  20296    script/hiding.cpp
+//  20411    script/json_comparison.cpp
+//  20497    script/matcher.cpp
+//  20790    script/matchers.cpp
+//  21141    script/scope.cpp
+//  21199    script/script.cpp
+//  21617    script/text_matchers.cpp
+//  21756    delivery/answer_log.cpp
+//  21926    delivery/delivery.cpp
+//  22394    delivery/faults_and_waits.cpp
+//  22687    delivery/framing.cpp
+//  22827    delivery/gzip.cpp
+//  22899    delivery/pace_schedule.cpp
+//  22968    delivery/progress.cpp
+//  23049    delivery/write_queue.cpp
+//  23190    http/acceptor.cpp
+//  23298    http/compatibility.cpp
+//  23407    http/connection.cpp
+//  23990    http/poller.cpp
+//  24158    http/reactor.cpp
+//  24421    http/request_reader.cpp
+//  24894    http/response.cpp
+//  24975    http/server.cpp
+//  25382    http/sockets.cpp
+//  25884    http/turned_away.cpp
+//  25968    http/workers.cpp
+//  26081    evidence/diagnosis.cpp
+//  26311    evidence/evidence_json.cpp
+//  26680    evidence/exchange.cpp
+//  26970    evidence/gateway_problems.cpp
+//  27418    evidence/journal.cpp
+//  27573    evidence/kept_problems.cpp
+//  27683    evidence/notes.cpp
+//  27785    evidence/record.cpp
+//  28247    evidence/redaction.cpp
+//  28387    evidence/redirects.cpp
+//  28510    evidence/retries.cpp
+//  29040    evidence/review.cpp
+//  29446    evidence/told_in_body.cpp
+//  29543    evidence/verification.cpp
+//  29661    serve/answer_headers.cpp
+//  29738    serve/asked_requests.cpp
+//  29805    serve/chat_judge.cpp
+//  30158    serve/connection_loop.cpp
+//  30319    serve/gateway_state.cpp
+//  30355    serve/judge.cpp
+//  30601    serve/limits.cpp
+//  30698    serve/operations.cpp
+//  30924    serve/reply_answer.cpp
+//  31065    serve/request_checks.cpp
+//  31150    serve/runner.cpp
+//  31544    serve/served_models.cpp
+//  31622    serve/served_request.cpp
+//  31690    gateway/catalogue.cpp
+//  32109    gateway/catalogue_chunks.cpp
+//  32420    gateway/catalogue_delivery.cpp
+//  32584    gateway/catalogue_entries.cpp
+//  32814    gateway/catalogue_failures.cpp
+//  33105    gateway/catalogue_framing.cpp
+//  33336    gateway/catalogue_tool_calls.cpp
+//  33543    gateway/chat_script.cpp
+//  33692    gateway/gateway.cpp
+//  33989    gateway/mishaps.cpp
+//  34331    gateway/options.cpp
+//  34484    gateway/sweep.cpp
+//  34904    document/scenario_files.cpp
+//  35042    document/script_document.cpp
+//  35432    document/script_faults.cpp
+//  35724    document/script_files.cpp
+//  35868    document/script_gateway.cpp
+//  36172    document/script_matchers.cpp
+//  36465    document/script_objects.cpp
+//  36625    document/script_reader.cpp
+//  37073    document/script_references.cpp
+//  37409    document/script_replies.cpp
+//  37800    document/script_schema.cpp
+//  37927    document/script_sections.cpp
+//  38469    document/script_values.cpp
+//  38857  Adapters
+//  38874    adapters/catch2.hpp
+//  39028    adapters/doctest.hpp
+//  39188    adapters/gtest.hpp

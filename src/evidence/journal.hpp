@@ -92,7 +92,7 @@ std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
 /// How a client left an exchange under way. While the gateway waits for the clock, a gate or the end of a stall, it
 /// notices this at once. Otherwise it notices this at the next write. FIN ends the exchange at its next wait, unless
-/// the client's requests are unread or Reply::survives_half_close was set.
+/// later requests of the client are unread or Reply::survives_half_close was set.
 struct Departure {
   enum class How {
     /// It sent FIN and may still read.

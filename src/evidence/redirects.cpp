@@ -75,11 +75,12 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
-const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
+                                  bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
-  const auto found = std::find_if(there.begin(), there.end(),
-                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  const auto found =
+      std::find_if(there.begin(), there.end(), [&](const auto& request) { return follows(redirected, *request); });
   return found == there.end() ? nullptr : found->get();
 }
 
@@ -87,22 +88,16 @@ std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
-/// Finds requests without the key that the redirect to them still had.
+/// Finds redirects to the same server after which the client no longer sent its key.
 void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
-  for (std::size_t i = 1; i < own.size(); ++i) {
-    const ExchangeRecord& request = *own[i];
-    if (request.status != 401 || request.leaks.presented != 0) continue;
-    for (std::size_t before = i; before-- > 0;) {
-      const ExchangeRecord& redirected = *own[before];
-      if (redirected.redirect.empty() || redirected.leaks.presented == 0 ||
-          server_of(redirected.redirect) != server_of(redirected.root_url) || !has_target_of(redirected, request))
-        continue;
-      findings.push_back(finding_kinds::key_lost_in_redirect.make(
-          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same "
-          "server lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
-          {redirected.id, request.id}));
-      break;
-    }
+  for (const auto& redirected : own) {
+    const ExchangeRecord* const follower =
+        redirected->leaks.presented == 0 ? nullptr : follower_of(*redirected, own, &has_target_of);
+    if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
+    findings.push_back(finding_kinds::key_lost_in_redirect.make(
+        "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
+        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        {redirected->id, follower->id}));
   }
 }
 

@@ -511,7 +511,7 @@ void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint6
                                text::counted(key.others, "other request") + " with key " +
                                    excerpts::quoted(name.empty() ? id : name) + " came before the " +
                                    seconds(*named_time(*key.first)) +
-                                   " of Retry-After had passed. Let all callers of a key wait that long."));
+                                   " that its 429 named had passed. Let all callers of a key wait that long."));
   }
 }
 

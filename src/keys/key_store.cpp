@@ -3,7 +3,7 @@
 
 #include "key_store.hpp"
 
-#include <algorithm>  // all_of, max, remove_if
+#include <algorithm>  // all_of, max, stable_partition
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
@@ -486,9 +486,9 @@ KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
-  const auto is_deleted = [](const Entry* known) { return known->key.state == KeyState::deleted; };
-  if (!std::all_of(named.begin(), named.end(), is_deleted))
-    named.erase(std::remove_if(named.begin(), named.end(), is_deleted), named.end());
+  const auto deleted = std::stable_partition(named.begin(), named.end(),
+                                             [](const Entry* known) { return known->key.state != KeyState::deleted; });
+  if (deleted != named.begin()) named.erase(deleted, named.end());
   if (named.size() == 1) return *named.front();
   if (named.size() > 1) {
     std::string ids;

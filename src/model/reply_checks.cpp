@@ -166,9 +166,7 @@ void require_part(const ReplyData& part) {
     throw GatewayError(
         "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
         "fields, verbatim, templated, headers, early hints, dialect, writes, HTTP chunks and the order of deltas on "
-        "the "
-        "whole: "
-        "choices(…).every(…)");
+        "the whole: choices(…).every(…)");
   }
 }
 

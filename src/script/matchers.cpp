@@ -130,8 +130,6 @@ std::string actual_message(const MatcherNode& node, const ChatCall& call) {
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
 }
 
-std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
-
 struct ToolResult {
   const wire::Message* message;
   /// The name of the called function; null if no call has its id.
@@ -184,7 +182,7 @@ std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
     if (!list.empty()) list += "; ";
     list += "call " + excerpts::quoted(result.message->tool_call_id) + " of " +
             (result.function == nullptr ? "no known function" : excerpts::plain(*result.function)) + ": " +
-            (is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
+            (node.text && is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
   }
   if (results.size() > most) list += "; and " + std::to_string(results.size() - most) + " more";
   return list;
@@ -305,7 +303,7 @@ Matcher message_is(int position, std::string role, TextMatcher text) {
 
 Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("has an unanswered tool result", has_tool_result, actual_tool_results));
 }
 
 Matcher tool_result(std::string function, TextMatcher text) {

@@ -579,7 +579,7 @@ TEST_CASE("the JSON of a review lists its findings") {
         "code": "key_used_while_limited",
         "severity": "note",
         "fails_review": false,
-        "message": "1 other request with key \"default key\" came before the 2 s of Retry-After had passed. Let all callers of a key wait that long.",
+        "message": "1 other request with key \"default key\" came before the 2 s that its 429 named had passed. Let all callers of a key wait that long.",
         "exchanges": [1, 2]
       }
     ],
@@ -587,7 +587,7 @@ TEST_CASE("the JSON of a review lists its findings") {
     "evicted": 0,
     "open": 0,
     "chaos": null,
-    "message": "3 findings in 3 calls, 4 tries, 2 injected faults\nretry_after_ignored (exchange 4 after 3): retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.\nstop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nnote: key_used_while_limited (exchange 2 after 1): 1 other request with key \"default key\" came before the 2 s of Retry-After had passed. Let all callers of a key wait that long."
+    "message": "3 findings in 3 calls, 4 tries, 2 injected faults\nretry_after_ignored (exchange 4 after 3): retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.\nstop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nnote: key_used_while_limited (exchange 2 after 1): 1 other request with key \"default key\" came before the 2 s that its 429 named had passed. Let all callers of a key wait that long."
   })json"));
 }
 

@@ -14,18 +14,13 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/verification.hpp"
 
 namespace leaving_test {
 
 using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
-
-inline std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
 
 /// Returns whether exactly the events up to the first token have arrived. A test reads all of them before it closes:
 /// with unread bytes, close() would send RST instead of FIN.

@@ -11,20 +11,13 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/verification.hpp"
 
 namespace refusals_test {
 
 using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
-
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const char* const advice = ". The request never reached the stubs. Send what the documentation asks for.";
 

@@ -12,6 +12,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/verification.hpp"
 
 namespace retries_test {
 
@@ -31,12 +32,8 @@ Http with(Http http, const Fields& fields) {
 }
 
 /// Returns the codes of errors and warnings.
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings())
-    if (finding.severity != Severity::note) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
+/// Returns the codes of all findings but notes.
+std::string codes(const Review& review) { return test_support::codes(review, Severity::warning); }
 
 /// A gateway on a manual clock, and a client with one connection per request.
 struct Wire {

@@ -13,6 +13,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/verification.hpp"
 
 namespace retry_findings_test {
 
@@ -22,12 +23,6 @@ using namespace std::chrono_literals;
 
 const char* const count = "x-stainless-retry-count";
 const char* const key = "Idempotency-Key";
-
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
 
 /// Sends a request that gets this failure, waits, and retries with the client that `second` returns. Returns the
 /// review.

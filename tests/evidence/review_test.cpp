@@ -15,6 +15,7 @@
 #include "support/printing.hpp"
 #include "support/text.hpp"
 #include "support/timing.hpp"
+#include "support/verification.hpp"
 
 namespace review_test {
 
@@ -48,12 +49,8 @@ const char* const one = "clean: 1 exchange judged";
 const char* const two = "clean: 2 exchanges judged";
 
 /// Returns the codes of errors and warnings.
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings())
-    if (finding.severity != Severity::note) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
+/// Returns the codes of all findings but notes.
+std::string codes(const Review& review) { return test_support::codes(review, Severity::warning); }
 
 // --- Retries that come too early -------------------------------------------------------------------------------------
 

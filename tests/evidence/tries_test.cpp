@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,18 +12,13 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/verification.hpp"
 
 namespace tries_test {
 
 using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
-
-std::string codes(const Review& review) {
-  std::string all;
-  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
-  return all;
-}
 
 Options quiet() { return Options{}.verify_on_destruction(false); }
 
@@ -272,7 +268,7 @@ TEST_CASE("requests of a key before its Retry-After has passed are counted in a 
   CHECK(review.message() ==
         "clean: 5 exchanges judged (5 calls, 5 tries, 1 injected fault)\n"
         "note: key_used_while_limited (exchange 4 after 1): 3 other requests with key \"billing\" came before the 20 s "
-        "of Retry-After had passed. Let all callers of a key wait that long.");
+        "that its 429 named had passed. Let all callers of a key wait that long.");
   wire.clock.advance(20s);
   wire.ask(1, http, "four");
   CHECK(wire.gateway.review().message().find("): 3 other requests") != std::string::npos);
@@ -309,12 +305,12 @@ TEST_CASE("a client that loses its key on a redirect to the same server is told 
     CHECK(review);
     CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
     CHECK(review.findings()[0].message ==
-          "refused with 401 for its missing key, which was there one request earlier: the redirect to this same server "
+          "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
           "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.");
   }
 }
 
-TEST_CASE("a missing key without a redirect, and one that a redirect never had, are not lost") {
+TEST_CASE("a key is not lost without a redirect, if it was missing before, or if the redirect kept it") {
   Gateway gateway{quiet()};
   const Http http(gateway);
   const std::string target = "/v1/chat/completions?moved=1";
@@ -325,6 +321,10 @@ TEST_CASE("a missing key without a redirect, and one that a redirect never had, 
   http.without_key().post(target, chat_body());
   http.chat();
   CHECK(http.post(target, chat_body()).status == 200);
+  gateway.fail_next(failure(307, "", "").body("").header("Location", target));
+  http.chat();
+  CHECK(http.post(target, chat_body()).status == 200);
+  CHECK(http.without_key().post(target, chat_body()).status == 401);
   CHECK(codes(gateway.review()) == "");
 }
 
@@ -371,6 +371,27 @@ TEST_CASE("the head line counts calls, tries and injected faults") {
   wire.gateway.chat().reply("three");
   wire.ask(1, "three");
   CHECK(wire.gateway.review().message() == "clean: 5 exchanges judged (3 calls, 5 tries, 2 injected faults)");
+}
+
+TEST_CASE("equal requests count as separate calls if they overlap, or if the client sent only a part of them") {
+  Gateway gateway{quiet()};
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)), text("b"));
+  const Http http(gateway);
+  RawConnection first(gateway);
+  first.send(http.format_chat("Hi"));
+  REQUIRE(stub.wait_for_calls(1, patience));
+  CHECK(http.chat("Hi").text() == "b");
+  first.close();
+  REQUIRE(gateway.journal().wait_until_idle(patience));
+  for (int i = 0; i < 2; ++i) {
+    RawConnection part(gateway);
+    part.send(http.format_chat("Bye").substr(0, 200));
+    part.close();
+    REQUIRE(gateway.journal().wait_for(3 + static_cast<std::size_t>(i), patience));
+    REQUIRE(gateway.journal().wait_until_idle(patience));
+  }
+  CHECK(gateway.review().message() == "clean: 4 exchanges judged");
 }
 
 }  // namespace tries_test

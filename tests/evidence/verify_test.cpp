@@ -1,15 +1,12 @@
-// Problems that verify() reports, such as unmet expectations, exceptions of functions and faults that were not reached.
-// If the test does not call verify(), the destructor reports them. unmatched_test.cpp tests requests that match no
-// stub.
+// Problems that verify() reports, such as unmet expectations and exceptions of functions, and the order of calls.
 
 #include <chrono>
-#include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,52 +48,6 @@ TEST_CASE("an expectation is met by the exact number of calls, and reported othe
   http.ask("a");
   CHECK(gateway.verify().message() ==
         "expectation not met  \"twice\" " + where + "  expected 2 calls, got 3\n  exchanges 1, 3, 4");
-}
-
-TEST_CASE("a condition that holds only because a text was not searched is a problem") {
-  const std::string secret = std::string(70000, 'a') + " secret";
-  const Matcher pattern = user_says(matches_regex("secret"));
-  const auto problems = [&](const std::function<void(Gateway&)>& mount, const std::string& said) {
-    Gateway gateway(Options().verify_on_destruction(false));
-    gateway.chat().reply("Hello.");
-    mount(gateway);
-    Http(gateway).ask(said);
-    return gateway.verify();
-  };
-  const auto never = [&](Gateway& gateway) { gateway.chat().named("leak").when(pattern).never(); };
-  const auto should = [&](Gateway& gateway) { gateway.chat().named("safe").should(!pattern).reply("Hi."); };
-  const auto negated = [&](Gateway& gateway) { gateway.chat().named("other").when(!pattern).reply("Hi."); };
-  for (const auto& [name, mount, condition] :
-       std::vector<std::tuple<std::string, std::function<void(Gateway&)>, std::string>>{
-           {"leak", never, pattern.to_string()},
-           {"safe", should, (!pattern).to_string()},
-           {"other", negated, (!pattern).to_string()}}) {
-    const Verification found = problems(mount, secret);
-    REQUIRE(found.problems().size() == 1);
-    const Problem& problem = found.problems()[0];
-    CHECK(problem.kind == Kind::not_searched);
-    CHECK(problem.stub.name == name);
-    CHECK(problem.exchanges == std::vector<std::uint64_t>{1});
-    const std::string title = "\"" + name + "\" " + at(problem.where.line);
-    CHECK(problem.text.find("a text was not searched  POST /v1/chat/completions") == 0);
-    CHECK(problem.text.find("\n  its text was too long to be searched by a pattern of " + title +
-                            ": more than 65,536 bytes, or 5,000,000 steps\n  ? " + condition) != std::string::npos);
-    for (const VerifiedStub& stub : found.stubs()) CHECK_FALSE(stub.met);
-    CHECK(problems(mount, "short"));
-  }
-}
-
-TEST_CASE("a text that was not searched is no problem where it decides nothing") {
-  Gateway gateway;
-  const Matcher pattern = user_says(matches_regex("secret"));
-  gateway.chat().reply("Hello.");
-  gateway.chat().when(pattern && stream_is(true)).never();
-  gateway.chat().when(pattern).reply("Secret.");  // another stub answers, which the test sees
-  gateway.chat().when(!pattern && user_says("b")).reply("b");
-  gateway.chat().when(pattern || user_says("x")).should(!pattern || user_says("x")).reply("x");
-  CHECK(Http(gateway).ask(std::string(70000, 'a')) == "Hello.");
-  CHECK(Http(gateway).ask("x" + std::string(70000, 'a')) == "x");
-  CHECK(gateway.verify());
 }
 
 TEST_CASE("an expectation can be a range") {
@@ -163,31 +114,6 @@ TEST_CASE("stubs that were never called or always hidden are notes, not problems
                                                              catch_all + " answered: it is newer",
                                                          "never called: \"unused\" " + unused});
   CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
-}
-
-TEST_CASE("an expectation of one test is explained only by that test's requests") {
-  Gateway gateway{Options{}.verify_on_destruction(false)};
-  const CreatedKey mine = gateway.keys().create("mine");
-  const CreatedKey other = gateway.keys().create("other");
-  gateway.chat().named("mine").when(key_is("mine"), user_says("Hi")).expect(1).reply("x");
-  gateway.chat().named("other").when(key_is("other")).reply("y");
-  Http(gateway).with_key(mine.secret).chat("No");
-  Http(gateway).with_key(other.secret).chat("Hi");
-  const std::string message = gateway.verify(mine.id).message();
-  CAPTURE(message);
-  CHECK(message.find("\"mine\"") != std::string::npos);
-  CHECK(message.find("exchange 1") != std::string::npos);
-  CHECK(message.find("exchange 2") == std::string::npos);
-}
-
-TEST_CASE("a stub for a header belongs to the test with that header") {
-  Gateway gateway{Options{}.verify_on_destruction(false)};
-  gateway.chat().when(header_is("X-Test", "a")).expect(1).reply("x");
-  CHECK_FALSE(gateway.verify(with_header("X-Test", "a")));
-  CHECK(gateway.verify(with_header("X-Test", "b")));
-  CHECK(gateway.verify(gateway.keys().list().front().id));
-  Http(gateway).with_header("X-Test", "a").chat();
-  CHECK(gateway.verify(with_header("X-Test", "a")));
 }
 
 TEST_CASE("an expectation of a stub that is removed twice is reported once") {
@@ -284,105 +210,6 @@ TEST_CASE("an exception of the test's function is reported with its text") {
         "  the handler of GET /v1/x threw: oops");
 }
 
-TEST_CASE("a fault that the reply did not reach is reported") {
-  Gateway gateway;
-  const Http http = Http(gateway).allow_incomplete();
-  const Stub where_stub =
-      gateway.chat().named("short").reply(text("one two three").fault(after_tokens(5), reset_connection()));
-  const std::string where = at(where_stub.where().line);
-  CHECK(http.stream().joined_text() == "one two three");
-  const Verification verification = gateway.verify();
-  CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
-  CHECK(verification.message() ==
-        "a fault was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
-        "  user: \"Hi\"   stream: true\n"
-        "  reset the connection after 5 tokens: the reply ended after 3 tokens and 6 events\n"
-        "  reply of \"short\" " +
-            where);
-  gateway.reset();
-  gateway.chat().reply(text("one two three").fault(after_tokens(2), reset_connection()));
-  CHECK(http.stream().joined_text() == "one two");
-  CHECK(gateway.verify());
-}
-
-TEST_CASE("a hold or split that the reply did not reach is reported") {
-  Gateway gateway;
-  const Http http = Http(gateway).allow_incomplete();
-  Gate gate;
-  const Stub where_stub = gateway.chat().named("short").reply(
-      text("one two").hold(gate, before_token(2)).hold(gate, before_token(3)).hold(gate, before_event(9)));
-  const std::string where = at(where_stub.where().line);
-  gate.open();
-  const Response streamed = http.stream();
-  CHECK(streamed.joined_text() == "one two");
-  const Verification verification = gateway.verify();
-  CHECK(kinds(verification) == std::vector<Kind>{Kind::place_not_reached, Kind::place_not_reached});
-  const std::string ended = ": the reply ended after 2 tokens and 5 events, " + std::to_string(streamed.raw.size()) +
-                            " bytes\n  reply of \"short\" " + where;
-  const std::string head =
-      "a place in a reply was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
-      "  user: \"Hi\"   stream: true\n";
-  CHECK(verification.message() ==
-        "2 problems\n\n" + head + "  hold before token 3" + ended + "\n\n" + head + "  hold before event 9" + ended);
-
-  // A plain reply has no events, so a hold before any event takes effect.
-  gateway.reset();
-  gateway.chat().reply(text("one two").hold(gate, before_token(3)).hold(gate, before_event(9)));
-  CHECK(http.chat().status == 200);
-  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
-
-  gateway.reset();
-  gateway.chat().reply(text("one two").split_write(100000));
-  CHECK(http.chat().status == 200);
-  const Verification whole = gateway.verify();
-  CHECK(kinds(whole) == std::vector<Kind>{Kind::place_not_reached});
-  CHECK(whole.message().find("  split write after 100000 bytes: the reply ended after 2 tokens") != std::string::npos);
-
-  // A reached place is not a problem, nor is a place that an earlier fault made unreachable.
-  gateway.reset();
-  gateway.chat().reply(text("one two").split_write(10));
-  CHECK(http.chat().status == 200);
-  gateway.chat().reply(text("one two")
-                           .hold(gate, before_token(2))
-                           .hold(gate, before_token(9))
-                           .fault(after_tokens(2), reset_connection()));
-  http.stream();
-  CHECK(gateway.verify());
-}
-
-TEST_CASE("a reply as long as its first write is not split, but a reply with one byte more is") {
-  const std::pair<Reply, bool> rows[] = {{text("one two"), false},
-                                         {text("one two"), true},
-                                         {raw_reply(200, "one two"), false},
-                                         {chunks({{{"a", 1}}}), true}};
-  for (const auto& [reply, streamed] : rows) {
-    Gateway gateway{Options{}.clock(ManualClock{})};
-    const Http http(gateway);
-    const auto ask = [&, is_streamed = streamed](const Reply& one) {
-      gateway.reset();
-      gateway.chat().reply(one);
-      return is_streamed ? http.stream() : http.chat();
-    };
-    const std::string whole = ask(reply).raw;
-    CHECK(ask(reply.split_write(whole.size())).raw == whole);
-    CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
-    CHECK(ask(reply.split_write(whole.size() + 1)).raw == whole);
-    CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
-    CHECK(ask(reply.split_write(whole.size() - 1)).raw == whole);
-    CHECK(gateway.verify());
-    CHECK(ask(reply.split_write(1)).raw == whole);
-    CHECK(gateway.verify());
-  }
-}
-
-TEST_CASE("a gate that was not opened in time is reported") {
-  Gateway gateway;
-  Gate gate{20ms};
-  gateway.chat().reply(text("a b").hold(gate, before_token(1)));
-  CHECK(Http(gateway).ask("x") == "a b");
-  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::guard_expired});
-}
-
 TEST_CASE("several problems are reported together, in the order of their occurrence") {
   Gateway gateway;
   gateway.chat().when(user_says("a")).expect(1).reply("x");
@@ -408,42 +235,6 @@ TEST_CASE("verify waits until requests under way have ended") {
   gate.open();
   CHECK(judged.get() == std::vector<Kind>{Kind::fault_not_reached});
   CHECK(client.get() == "a b");
-}
-
-TEST_CASE("tests that share a gateway are separated by key, in stubs and in verify()") {
-  Gateway gateway;
-  const CreatedKey mine = gateway.keys().create("mine");
-  const CreatedKey other = gateway.keys().create("other");
-  const Http my_http = Http(gateway).with_key(mine.secret);
-  const Http other_http = Http(gateway).with_key(other.secret);
-  gateway.chat().when(key_is(mine.id), user_says("a")).expect(1).reply("for me");
-  gateway.chat().named("theirs").when(key_is("other"), user_says("b")).expect(1).reply("for them");
-
-  CHECK(my_http.ask("a") == "for me");
-  CHECK(gateway.verify(mine.id));
-  CHECK(other_http.chat("a").status == 422);
-  CHECK(gateway.journal().last().decision().detail.find("theirs") != std::string::npos);
-  CHECK(gateway.journal().last().decision().detail.find(mine.id) == std::string::npos);
-  CHECK(gateway.verify(mine.id));
-  CHECK(kinds(gateway.verify("other")) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
-  // A key without stubs gets the default reply, as if the gateway had no stubs.
-  CHECK(Http(gateway).chat("a").status == 200);
-  CHECK(gateway.journal().in(mine.id).size() == 1);
-  CHECK_FALSE(gateway.verify());
-  CHECK_THROWS_AS(static_cast<void>(gateway.verify(mine.secret)), GatewayError);
-}
-
-TEST_CASE("tests that share a gateway are separated by header, in stubs and in verify()") {
-  Gateway gateway;
-  const Http mine = Http(gateway).with_header("X-Test", "7");
-  const Http other = Http(gateway).with_header("X-Test", "8");
-  gateway.chat().when(header_is("x-test", "7")).reply("for me");
-  gateway.chat().when(header_is("x-test", "8"), user_says("b")).reply("for them");
-  CHECK(mine.ask("a") == "for me");
-  CHECK(other.chat("a").status == 422);
-  CHECK(gateway.verify(with_header("X-TEST", "7")));
-  CHECK(kinds(gateway.verify(with_header("x-test", "8"))) == std::vector<Kind>{Kind::unmatched});
-  CHECK(Http(gateway).chat().status == 200);
 }
 
 TEST_CASE("the order of calls across stubs can be checked") {
@@ -510,32 +301,6 @@ TEST_CASE("a test can check that connections are reused") {
   CHECK(gateway.journal().connections() == 1);
   Http(gateway).chat();
   CHECK(gateway.journal().connections() == 2);
-}
-
-TEST_CASE("a stub for a key belongs to that key's test in every way to write the condition") {
-  Gateway gateway{Options{}.verify_on_destruction(false)};
-  const CreatedKey mine = gateway.keys().create("mine");
-  SUBCASE("combined with another matcher") {
-    gateway.chat().when(key_is(mine.id) && user_says("x")).expect(1).reply("x");
-  }
-  SUBCASE("as the second matcher") {
-    gateway.chat().when(header_is("x-test", "1"), key_is(mine.id)).expect(1).reply("x");
-  }
-  SUBCASE("by the description of the key") { gateway.chat().when(key_is("mine")).expect(1).reply("x"); }
-  CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmet_expectation});
-  CHECK(kinds(gateway.verify("mine")) == std::vector<Kind>{Kind::unmet_expectation});
-  CHECK(Http(gateway).chat().status == 200);  // the default reply: the stub is not for this key
-}
-
-TEST_CASE("a scope that cannot cover any request throws") {
-  Gateway gateway;
-  CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
-  CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
-  for (const char* masked : {"Proxy-Authorization", "cookie", "x-api-key", "X-Goog-Api-Key", "x-auth-token"}) {
-    INFO(masked);
-    CHECK_THROWS_AS(static_cast<void>(with_header(masked, "1")), GatewayError);
-  }
-  CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
 }
 
 TEST_CASE("contradicting options throw at once") {
@@ -653,142 +418,6 @@ TEST_CASE("a key in a text that the test wrote is masked in every report") {
        {unmatched, refused, gateway.verify().message(), gateway.journal().all().at(0).decision().detail}) {
     CHECK(shown.find(key.secret) == std::string::npos);
     CHECK(shown.find("sk-***") != std::string::npos);
-  }
-}
-
-/// Collects the reports of destructors. Replaces this program's adapter while it is in scope.
-class Collected {
- public:
-  Collected() {
-    reports().clear();
-    detail::set_reporter([](const detail::Report& report) {
-      reports().push_back(report);
-      return true;
-    });
-  }
-  ~Collected() { detail::set_reporter(before_); }
-  Collected(const Collected&) = delete;
-  Collected& operator=(const Collected&) = delete;
-  static std::vector<detail::Report>& reports() {
-    static std::vector<detail::Report> reports;
-    return reports;
-  }
-
- private:
-  detail::Reporter before_ = detail::reporter();
-};
-
-TEST_CASE("the gateway's destructor reports unread problems at the line of the gateway") {
-  const Collected collected;
-  const auto& reports = Collected::reports();
-  SUBCASE("an unmatched request") {
-    std::string told;
-    {
-      Gateway gateway;
-      const int line = __LINE__ - 1;
-      gateway.chat().when(user_says("a")).reply("x");
-      Http(gateway).chat("b");
-      told = at(line);
-    }
-    REQUIRE(reports.size() == 1);
-    CHECK("(" + reports[0].where.to_string() + ")" == told);
-    CHECK(reports[0].text.find("no stub matched  POST") == 0);
-    CHECK_FALSE(reports[0].unwinding);
-  }
-  SUBCASE("problems since the last verify(), but not problems that the test has read") {
-    {
-      Gateway gateway;
-      gateway.chat().when(user_says("a")).reply("x");
-      Http(gateway).chat("b");
-      CHECK_FALSE(gateway.verify());
-    }
-    CHECK(reports.empty());
-    {
-      Gateway gateway;
-      gateway.chat().when(user_says("a")).reply("x");
-      Http(gateway).chat("b");
-      CHECK_FALSE(gateway.verify());
-      Http(gateway).chat("c");
-    }
-    REQUIRE(reports.size() == 1);
-    CHECK(reports[0].text.find("\"c\"") != std::string::npos);
-    CHECK(reports[0].text.find("\"b\"") == std::string::npos);
-  }
-  SUBCASE("an expectation whose stub was called again since the test read it") {
-    for (const int calls_since : {0, 1, 2}) {
-      CAPTURE(calls_since);
-      Collected::reports().clear();
-      {
-        Gateway gateway;
-        gateway.chat().expect(3).reply("x");
-        Http(gateway).chat();
-        CHECK(gateway.verify().problems().size() == 1);
-        for (int i = 0; i < calls_since; ++i) Http(gateway).chat();
-      }
-      CHECK(reports.size() == (calls_since == 1 ? 1 : 0));  // two more calls satisfy it
-      if (!reports.empty()) CHECK(reports[0].text.find("expected 3 calls, got 2") != std::string::npos);
-    }
-  }
-  SUBCASE("a connection fault that was used again since the test read it") {
-    for (const int connections_since : {0, 1}) {
-      CAPTURE(connections_since);
-      Collected::reports().clear();
-      {
-        Gateway gateway;
-        gateway.next_connection(close_on_accept(), 3);
-        CHECK(gateway.verify().problems().size() == 1);
-        for (int i = 0; i < connections_since; ++i) test_support::RawConnection(gateway).receive_all();
-      }
-      REQUIRE(reports.size() == static_cast<std::size_t>(connections_since));
-      if (!reports.empty()) CHECK(reports[0].text.find("2 of 3 are left") != std::string::npos);
-    }
-  }
-  SUBCASE("problems of a verify() whose result was discarded") {
-    {
-      Gateway gateway;
-      gateway.chat().when(user_says("a")).expect(1).reply("x");
-      static_cast<void>(gateway.verify());
-    }
-    CHECK(reports.size() == 1);
-  }
-  SUBCASE("problems during an exception") {
-    const auto throwing = [] {
-      Gateway gateway;
-      gateway.chat().expect(1).reply("x");
-      throw std::runtime_error("the test failed");
-    };
-    CHECK_THROWS_AS(throwing(), std::runtime_error);
-    REQUIRE(reports.size() == 1);
-    CHECK(reports[0].unwinding);
-  }
-  SUBCASE("problems of a moved gateway once") {
-    {
-      Gateway gateway;
-      gateway.chat().expect(1).reply("x");
-      Gateway moved = std::move(gateway);
-      gateway = Gateway();
-      gateway.chat().expect(2).reply("x");
-      gateway = std::move(moved);
-      CHECK(reports.size() == 1);
-      CHECK(reports[0].text.find("expected 2 calls") != std::string::npos);
-    }
-    CHECK(reports.size() == 2);
-  }
-  SUBCASE("nothing, if disabled") {
-    {
-      Gateway gateway{Options{}.verify_on_destruction(false)};
-      gateway.chat().expect(1).reply("x");
-    }
-    CHECK(reports.empty());
-  }
-  SUBCASE("nothing, after a reset") {
-    {
-      Gateway gateway;
-      gateway.chat().when(user_says("a")).expect(1).reply("x");
-      Http(gateway).chat("b");
-      gateway.reset();
-    }
-    CHECK(reports.empty());
   }
 }
 

@@ -109,7 +109,8 @@ TEST_CASE("tool results are matched by their function or call") {
        "actual call \"call_9\" of no known function: \"y\""},
   });
   CHECK(explain_lines(!last_is_tool_result(), said(answered)) ==
-        "✘ not (has an unanswered tool result)    actual last message is of role tool");
+        "✘ not (has an unanswered tool result)    "
+        "actual call \"call_1\" of get_weather: \"21 degrees\"; call \"call_2\" of get_time: \"noon\"");
   // Coding agents append reminders to the results, as user or system messages.
   for (const char* const role : {"user", "system"}) {
     CAPTURE(role);

@@ -82,6 +82,9 @@ TEST_CASE("a report shows a difference in a long text with its surroundings") {
         "first 309 of its 619 bytes were found, up to byte 318");
   CHECK(explain_text(contains("the lazy dog"), cat) ==
         "\"the lazy cat\" instead of \"the lazy dog\"; the first 9 of its 12 bytes were found, up to byte 309");
+  // A beginning that overlaps a shorter one is found too.
+  CHECK(explain_text(contains(repeated("ab", 20) + "cd" + dog), repeated("ab", 21) + "cx")
+            .find("; the first 41 of its 661 bytes were found, up to byte 43") != std::string::npos);
   const std::string end = repeated("aab", 1000);
   CHECK(explain_text(contains(end + "c"), repeated("aab", 2000) + "aac") ==
         "\"…" + repeated("aab", 8) + "a\" instead of \"…" + repeated("aab", 8) +

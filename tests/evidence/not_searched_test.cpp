@@ -1,0 +1,64 @@
+// Problems about conditions that hold only because a text was too long to be searched by a pattern.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace not_searched_test {
+
+using namespace mock_gateway;
+using test_support::Http;
+
+TEST_CASE("a condition that holds only because a text was not searched is a problem") {
+  const std::string secret = std::string(70000, 'a') + " secret";
+  const Matcher pattern = user_says(matches_regex("secret"));
+  const auto problems = [&](const std::function<void(Gateway&)>& mount, const std::string& said) {
+    Gateway gateway(Options().verify_on_destruction(false));
+    gateway.chat().reply("Hello.");
+    mount(gateway);
+    Http(gateway).ask(said);
+    return gateway.verify();
+  };
+  const auto never = [&](Gateway& gateway) { gateway.chat().named("leak").when(pattern).never(); };
+  const auto should = [&](Gateway& gateway) { gateway.chat().named("safe").should(!pattern).reply("Hi."); };
+  const auto negated = [&](Gateway& gateway) { gateway.chat().named("other").when(!pattern).reply("Hi."); };
+  for (const auto& [name, mount, condition] :
+       std::vector<std::tuple<std::string, std::function<void(Gateway&)>, std::string>>{
+           {"leak", never, pattern.to_string()},
+           {"safe", should, (!pattern).to_string()},
+           {"other", negated, (!pattern).to_string()}}) {
+    const Verification found = problems(mount, secret);
+    REQUIRE(found.problems().size() == 1);
+    const Problem& problem = found.problems()[0];
+    CHECK(problem.kind == Problem::Kind::not_searched);
+    CHECK(problem.stub.name == name);
+    CHECK(problem.exchanges == std::vector<std::uint64_t>{1});
+    const std::string title = "\"" + name + "\" (" + problem.where.to_string() + ")";
+    CHECK(problem.text.find("a text was not searched  POST /v1/chat/completions") == 0);
+    CHECK(problem.text.find("\n  its text was too long to be searched by a pattern of " + title +
+                            ": more than 65,536 bytes, or 5,000,000 steps\n  ? " + condition) != std::string::npos);
+    for (const VerifiedStub& stub : found.stubs()) CHECK_FALSE(stub.met);
+    CHECK(problems(mount, "short"));
+  }
+}
+
+TEST_CASE("a text that was not searched is no problem where it decides nothing") {
+  Gateway gateway;
+  const Matcher pattern = user_says(matches_regex("secret"));
+  gateway.chat().reply("Hello.");
+  gateway.chat().when(pattern && stream_is(true)).never();
+  gateway.chat().when(pattern).reply("Secret.");  // another stub answers, which the test sees
+  gateway.chat().when(!pattern && user_says("b")).reply("b");
+  gateway.chat().when(pattern || user_says("x")).should(!pattern || user_says("x")).reply("x");
+  CHECK(Http(gateway).ask(std::string(70000, 'a')) == "Hello.");
+  CHECK(Http(gateway).ask("x" + std::string(70000, 'a')) == "x");
+  CHECK(gateway.verify());
+}
+
+}  // namespace not_searched_test
