@@ -104,7 +104,8 @@ class RequestReader {
   /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether there is a request to answer. A timeout is answered with 408, a request that the client broke off with 400.
+  /// Whether there is a request to answer. A timeout is answered with 408, a request that the client broke off with
+  /// 400.
   bool has_arrived(Arrival arrival);
   void complete();
 
