@@ -266,4 +266,4 @@ class Scripts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + ["Scripts.test_the_pages_hold"] * bool(CHOSEN), verbosity=2)
+    unittest.main(argv=sys.argv[:1] + ["Scripts.test_the_pages_are_correct"] * bool(CHOSEN), verbosity=2)
