@@ -1,0 +1,104 @@
+"""Small clients with one bug each. own_bugs_test.py runs each of them with its bug, and mended.
+
+    clients.py NAME bug|mended
+
+The clients for `run` print the answer and exit with 0 even if they get none, like a test suite without checks. The
+clients for `check` exit with an error instead. Uses only Python's standard library.
+"""
+
+import calendar
+import email.utils
+import http.client
+import io
+import json
+import os
+import sys
+import time
+import urllib.parse
+
+BASE = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+KEY = os.environ["OPENAI_API_KEY"]
+MODEL = os.environ.get("MOCK_GATEWAY_MODEL", "mock-model")
+PROMPT = os.environ.get("MOCK_GATEWAY_PROMPT", "What are the weather and the time?")
+TRIES = 3
+WORTH_ANOTHER_TRY = (429, 503)
+
+
+# --- What the clients share: all of it is correct ---------------------------------------------------------------------
+
+
+def chat(prompt=PROMPT, **fields):
+    return {"model": MODEL, "messages": [{"role": "user", "content": prompt}], **fields}
+
+
+def headers_for(key=KEY):
+    return {"Authorization": "Bearer " + key, "Content-Type": "application/json"}
+
+
+def post(body, headers=None):
+    """Sends a body, or bytes of one, and returns the unread response."""
+    connection = http.client.HTTPConnection(BASE.hostname, BASE.port, timeout=10)
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    connection.request("POST", BASE.path + "/chat/completions", body, headers or headers_for())
+    return connection.getresponse()
+
+
+def message(response):
+    """Returns the message of an answer, or one without content for an error."""
+    answer = json.load(response)
+    return answer["choices"][0]["message"] if response.status == 200 else {"content": None}
+
+
+def deltas(response):
+    """Yields the deltas of a stream. Raises EOFError if it ends without a finish_reason."""
+    is_complete = False
+    for line in response:
+        if line.startswith(b"data: {"):
+            for choice in json.loads(line[6:])["choices"]:
+                is_complete = is_complete or choice["finish_reason"] is not None
+                yield choice["delta"]
+    if not is_complete:
+        raise EOFError("the stream is incomplete")
+
+
+# --- Tries ------------------------------------------------------------------------------------------------------------
+
+
+def retry_without_body(mended):
+    """Bug: the body is a file, and each try sends what the try before it has left to read: nothing."""
+    body = io.BytesIO(json.dumps(chat()).encode())
+    for _ in range(TRIES):
+        if mended:
+            body.seek(0)
+        response = post(body.read())
+        if response.status not in WORTH_ANOTHER_TRY:
+            return print(message(response)["content"])
+
+
+def retry_date_in_local_time(mended):
+    """Bug: east of Greenwich, a date in Retry-After seems to be in the past."""
+    for _ in range(TRIES):
+        response = post(chat())
+        if response.status not in WORTH_ANOTHER_TRY:
+            return print(message(response)["content"])
+        date = email.utils.parsedate(response.headers["Retry-After"])
+        seconds = calendar.timegm(date) if mended else time.mktime(date)
+        time.sleep(max(0, seconds - time.time()))
+
+
+def retry_shows_text_again(mended):
+    """Bug: after a broken stream the retry shows the answer behind the text that the user has already seen."""
+    for tries_left in reversed(range(TRIES)):
+        is_shown = False
+        try:
+            for delta in deltas(post(chat(stream=True))):
+                text = delta.get("content") or ""
+                is_shown = is_shown or text != ""
+                print(text, end="", flush=True)
+            return
+        except EOFError as error:
+            if not tries_left or (mended and is_shown):
+                sys.exit(str(error))
+
+
+globals()[sys.argv[1]](sys.argv[2] == "mended")

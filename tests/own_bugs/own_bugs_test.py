@@ -1,0 +1,81 @@
+"""Tests that `mock-gateway run` and `mock-gateway check` find the bug of each small client, and nothing if it is mended.
+
+Usage: own_bugs_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "endpoint"))
+
+import program
+
+
+def fails_once(**failure):
+    return {"stubs": [{"replies": [failure, "Done."]}]}
+
+
+class Row(NamedTuple):
+    line: str  # a pattern of the line that reports the bug
+    findings: list  # all findings about the client with the bug
+    script: dict = None  # for `run`
+    flags: list = None  # for `check`
+
+
+# For each client of clients.py: how its bug is found. A date in Retry-After needs the only real wait, of 2 to 3 s.
+BUGS = {
+    "retry_without_body": Row(
+        r"request_refused \(exchange 2\): refused with 400 invalid_json: invalid JSON: the body is empty",
+        ["request_refused", "gave_up"], fails_once(failure=503, retry_after="0s")),
+    "retry_date_in_local_time": Row(
+        r"retry_after_ignored \(exchange 2 after 1\): retried [\d.]+ m?s before the date in Retry-After",
+        ["retry_after_ignored"], fails_once(failure=429, retry_after_date="2s")),
+    "retry_shows_text_again": Row(
+        r"caller got  text \"Zürich 21 °C, Zürich 21 °C, 東京 9 °C[.]\"",
+        [], flags=["--stream", "--only", "stream-broken-then-answer"]),
+}
+
+
+def judged(name, kind):
+    """Runs a client with its bug, where only errors count, or mended, where warnings count too."""
+    row = BUGS[name]
+    client = [*program.PYTHON, str(HERE / "clients.py"), name, kind]
+    flags = ["--fail-on", "error" if kind == "bug" else "warning"]
+    options = {"env": {**os.environ, "TZ": "UTC-1", "PYTHONIOENCODING": "utf-8"}, "encoding": "utf-8"}
+    if row.flags:
+        return program.execute("check", *row.flags, *flags, "--", *client, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "script.json")
+        script.write_text(json.dumps({"mock_gateway": 1, **row.script}), encoding="utf-8")
+        return program.run("--script", str(script), *flags, command=client, **options)
+
+
+class OwnBugs(unittest.TestCase):
+    def judge(self, name):
+        row = BUGS[name]
+        done = judged(name, "bug")
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 1, said)
+        self.assertRegex(said, row.line)
+        self.assertRegex(said, r"\nfailed: 1 call judged, 1 bad\n" if row.flags else r"exited with 0\n\Z")
+        found = re.findall(r"^  finding (\w+): |^(\w+) \(exchange ", said, re.MULTILINE)
+        self.assertEqual(["".join(codes) for codes in found], row.findings, said)
+
+        done = judged(name, "mended")
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, said)
+        self.assertRegex(said, r"\npassed: 1 call judged, 0 bad\n" if row.flags else r"Done[.]\nverify: nothing is wrong\nreview: clean: ")
+
+
+for bug in BUGS:
+    setattr(OwnBugs, f"test_{bug}", lambda test, name=bug: test.judge(name))
+
+if __name__ == "__main__":
+    program.main(threads=2)
