@@ -22,6 +22,7 @@ MODEL = os.environ.get("MOCK_GATEWAY_MODEL", "mock-model")
 PROMPT = os.environ.get("MOCK_GATEWAY_PROMPT", "What are the weather and the time?")
 TRIES = 3
 WORTH_ANOTHER_TRY = (429, 503)
+TOOLS = {"get_weather": "21 °C", "get_time": "12:00", "get_settings": ""}  # each with its result
 
 
 # --- What the clients share: all of it is correct ---------------------------------------------------------------------
@@ -59,6 +60,20 @@ def deltas(response):
                 yield choice["delta"]
     if not is_complete:
         raise EOFError("the stream is incomplete")
+
+
+def result_of(call):
+    return {"role": "tool", "tool_call_id": call["id"], "content": TOOLS[call["function"]["name"]]}
+
+
+def agent(results):
+    """Asks until the answer is a text. `results` returns the tool messages for a list of calls."""
+    body = chat(tools=[{"type": "function", "function": {"name": name}} for name in TOOLS])
+    for _ in range(TRIES):
+        answer = message(post(body))
+        if not answer.get("tool_calls"):
+            return print(answer["content"])
+        body["messages"] += [answer, *results(answer["tool_calls"])]
 
 
 # --- Tries ------------------------------------------------------------------------------------------------------------
@@ -99,6 +114,58 @@ def retry_shows_text_again(mended):
         except EOFError as error:
             if not tries_left or (mended and is_shown):
                 sys.exit(str(error))
+
+
+# --- Keys -------------------------------------------------------------------------------------------------------------
+
+
+def old_key_after_rotation(mended):
+    """Bug: after 401 the client loads the new key, but sends the prepared headers again."""
+    headers = headers_for("sk-deleted-key")
+    response = post(chat(), headers)
+    if response.status == 401:
+        key = "sk-new-key"
+        if mended:
+            headers = headers_for(key)
+        response = post(chat(), headers)
+    print(message(response)["content"])
+
+
+class Tenant:
+    headers = headers_for()
+
+    def __init__(self, key, mended):
+        if mended:
+            self.headers = dict(self.headers)
+        self.headers["Authorization"] = "Bearer " + key
+
+
+def key_of_another_tenant(mended):
+    """Bug: all tenants share one dictionary of headers, so the last key wins."""
+    tenants = {name: Tenant(f"sk-of-{name}", mended) for name in ("shop", "bank")}
+    for name, tenant in tenants.items():
+        print(message(post(chat(f"Hi from the {name}"), tenant.headers))["content"])
+
+
+def key_in_tool_result(mended):
+    """Bug: a tool that shows the environment tells the model the key."""
+
+    def settings(call):
+        shown = {name: value for name, value in os.environ.items() if name.startswith("OPENAI_")}
+        if mended:
+            del shown["OPENAI_API_KEY"]
+        return {**result_of(call), "content": json.dumps(shown)}
+
+    agent(lambda calls: [settings(call) for call in calls])
+
+
+def key_in_error_text(mended):
+    """Bug: the error text has the request's headers, which end up in logs and bug reports."""
+    headers = headers_for()
+    response = post(chat(), headers)
+    if response.status != 200:
+        sys.exit(f"{response.status} {response.read().decode()}" + ("" if mended else f" for {headers}"))
+    print(message(response)["content"])
 
 
 globals()[sys.argv[1]](sys.argv[2] == "mended")

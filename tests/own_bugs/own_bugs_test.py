@@ -22,6 +22,11 @@ def fails_once(**failure):
     return {"stubs": [{"replies": [failure, "Done."]}]}
 
 
+def calls_tools(*calls, **result):
+    """Returns a script that calls tools, and then answers; `result` has keys of the second stub."""
+    return {"stubs": [{"when": {"last_is_tool_result": False}, "reply": {"tool_calls": list(calls)}}, {"reply": "Done.", **result}]}
+
+
 class Row(NamedTuple):
     line: str  # a pattern of the line that reports the bug
     findings: list  # all findings about the client with the bug
@@ -40,6 +45,18 @@ BUGS = {
     "retry_shows_text_again": Row(
         r"caller got  text \"Zürich 21 °C, Zürich 21 °C, 東京 9 °C[.]\"",
         [], flags=["--stream", "--only", "stream-broken-then-answer"]),
+    "old_key_after_rotation": Row(
+        r"retried_final_error \(exchange 2 after 1\): retried after 401 \"unauthorized\"",
+        ["retried_final_error"], {"keys": [{"name": "new", "secret": "sk-new-key"}], "stubs": [{"reply": "Done."}]}),
+    "key_of_another_tenant": Row(
+        r"no stub matched  POST /v1/chat/completions  key \"bank\"  exchange 1\n  user: \"Hi from the shop\"",
+        [], {"keys": [{"name": name, "secret": f"sk-of-{name}"} for name in ("shop", "bank")],
+             "stubs": [{"when": {"key_is": name, "user_says": name}, "reply": "Done."} for name in ("shop", "bank")]}),
+    "key_in_tool_result": Row(
+        r"key_in_body \(exchange 2\): the body contains a key", ["key_in_body"], calls_tools({"name": "get_settings"})),
+    "key_in_error_text": Row(
+        r"finding key_told: the error shown to the user contains the key",
+        ["key_told"], flags=["--plain", "--only", "bad-request"]),
 }
 
 
