@@ -168,4 +168,40 @@ def key_in_error_text(mended):
     print(message(response)["content"])
 
 
+# --- Tools ------------------------------------------------------------------------------------------------------------
+
+
+def second_call_unanswered(mended):
+    """Bug: the agent expects one call per answer, and ignores the others."""
+    agent(lambda calls: [result_of(call) for call in (calls if mended else calls[:1])])
+
+
+def results_swapped(mended):
+    """Bug: the results come in the order in which the tools end, but get the ids in the order of the calls."""
+
+    def results(calls):
+        ended = [result_of(call) for call in reversed(calls)]  # the first tool is the slowest
+        if not mended:
+            for call, result in zip(calls, ended):
+                result["tool_call_id"] = call["id"]
+        return ended
+
+    agent(results)
+
+
+def no_arguments_crash(mended):
+    """Bug: parses the arguments of a tool without parameters, which may be an empty text."""
+    tools = {"tools": json.loads(os.environ["MOCK_GATEWAY_TOOLS"])} if "MOCK_GATEWAY_TOOLS" in os.environ else {}
+    text, calls = "", {}
+    for delta in deltas(post(chat(stream=True, **tools))):
+        text += delta.get("content") or ""
+        for part in delta.get("tool_calls") or []:
+            call = calls.setdefault(part["index"], {"name": "", "arguments": ""})
+            for field in call:
+                call[field] += part["function"].get(field) or ""
+    for call in calls.values():
+        call["arguments"] = json.dumps(json.loads(call["arguments"] or "{}" if mended else call["arguments"]))
+    print(json.dumps({"text": text, "tool_calls": list(calls.values())}))
+
+
 globals()[sys.argv[1]](sys.argv[2] == "mended")

@@ -17,6 +17,10 @@ sys.path.insert(0, str(HERE.parent / "endpoint"))
 
 import program
 
+WEATHER = {"name": "get_weather", "id": "call_weather"}
+TIME = {"name": "get_time", "id": "call_time"}
+BOTH_RESULTS = {"all": [{"tool_result": {"tool": "get_weather", "text": "21"}}, {"tool_result": {"tool": "get_time", "text": "12:00"}}]}
+
 
 def fails_once(**failure):
     return {"stubs": [{"replies": [failure, "Done."]}]}
@@ -57,6 +61,14 @@ BUGS = {
     "key_in_error_text": Row(
         r"finding key_told: the error shown to the user contains the key",
         ["key_told"], flags=["--plain", "--only", "bad-request"]),
+    "second_call_unanswered": Row(
+        r"tool_call_unanswered \(exchange 2\): .* answers \"call_time\"", ["tool_call_unanswered"], calls_tools(WEATHER, TIME)),
+    "results_swapped": Row(
+        r"✘ has an unanswered tool result of \"get_weather\" .* actual call \"call_weather\" of get_weather: \"12:00\"",
+        [], calls_tools(WEATHER, TIME, should=BOTH_RESULTS)),
+    "no_arguments_crash": Row(
+        r"tool-call-arguments-empty +streamed ERROR",
+        [], flags=["--stream", "--tools", "--outcome", "json", "--only", "tool-call-arguments-empty"]),
 }
 
 
