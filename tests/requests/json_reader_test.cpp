@@ -458,14 +458,15 @@ TEST_CASE("an error names the place, the expected and the actual kind of value")
 }
 
 TEST_CASE("a request with more than a million values gets a 400 that says so") {
-  const auto list = [](std::size_t count) { return "[" + repeated("[],", count - 2) + "0]"; };
+  // The list itself is a value too. Numbers take less time to read than lists.
+  const auto list = [](std::size_t values) { return "[" + repeated("0,", values - 2) + "0]"; };
   const Wire wire;
-  CHECK(wire.post("[" + repeated("0,", 999'998) + "0]").error_code() == "invalid_type");
+  CHECK(wire.post(list(1'000'000)).error_code() == "invalid_type");
   for (const std::string& body : {list(1'000'001), list(5'000'000)}) {
     const Response response = wire.post(body);
     CHECK(response.status == 400);
     CHECK(response.error_code() == "invalid_json");
-    CHECK(response.error_message() == "invalid JSON at line 1, column 2999999: more than 1000000 values");
+    CHECK(response.error_message() == "invalid JSON at line 1, column 2000000: more than 1000000 values");
   }
 }
 
