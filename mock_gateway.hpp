@@ -3170,14 +3170,14 @@ class Options {
   /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
-  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the fields that let
-  /// the page read it. `browser_request` is no finding. An origin is scheme and host, optionally a port, and
-  /// nothing else. Default: none, because pages should not have keys.
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the CORS headers that
+  /// let the page read it. The review does not report `browser_request`. An origin is scheme and host, optionally a
+  /// port, and nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
+  /// Adds a further key that exists from the start; repeatable. Set its secret here: a generated one cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
@@ -3199,16 +3199,16 @@ class Options {
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
-  /// once. Failures and raw replies only have their own pace, other operations have none. Throws GatewayError for
-  /// by_pieces(), which fits only one reply.
+  /// once. Does not apply to failures and raw replies, which can set their own pace, or to other operations, which have
+  /// none. Throws GatewayError for by_pieces(), which fits only one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
   /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together keep at
-  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. While a request is judged, also about
-  /// 100 bytes per JSON value, of at most 1,000,000.
+  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. Checking a request takes about 100
+  /// more bytes per JSON value. A request may have 1,000,000 values.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
@@ -3219,24 +3219,24 @@ class Options {
   /// the bytes of journal_limits once the exchange has ended. Default: false.
   [[nodiscard]] Options keep_answers(bool keep) const;
 
-  /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
-  /// Positive, like all timeouts. Default: 30 s.
+  /// Sets the longest real time between two bytes of a request. After that time, the request gets 408, and its
+  /// connection is closed. Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's head, counted from its first byte. A later request gets 408, and its
-  /// connection is closed. Default: 30 s.
+  /// Sets the total real time for a request's head, counted from its first byte. A request whose head takes longer
+  /// gets 408, and its connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body from the end of its head. Each 10 KiB received add 1 s. After that
   /// time, the request gets 408, and its connection is closed. No limit under slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
-  /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
+  /// Sets how long, in real time, a client may read no byte before its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
   /// Sets the real time after which an idle kept-alive connection is closed. Default: 75 s.
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
-  /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
-  /// SseDialect::open_after_done. Without the guard, only the client ends them, so a client without a timeout and its
-  /// test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports it. Positive;
-  /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
+  /// Sets the real time after which the gateway resets a connection that is in an unlimited scripted wait: stall(),
+  /// half_close() or SseDialect::open_after_done. Without this guard, only the client ends the wait, so a client
+  /// without a timeout and its test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports
+  /// it. Positive; std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
@@ -8005,12 +8005,12 @@ class RealTimeLimit final : public Pending {
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
-  static constexpr Duration most_in_all = std::chrono::seconds{5};
+  static constexpr Duration max_total = std::chrono::seconds{5};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
   bool is_over() override {
-    if (is_vain()) return true;
+    if (has_timed_out()) return true;
     const std::optional<bool> read = outlet_.was_read();
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
@@ -8021,7 +8021,7 @@ class BetweenWrites final : public Pending {
   }
   bool needs_wake() const override { return false; }
   /// Whether the client does not read, so that it will read both writes together.
-  bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
+  bool has_timed_out() const { return passed() >= std::chrono::seconds{1}; }
   Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
  private:
@@ -11479,7 +11479,7 @@ struct SetMember<Member> {
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
 
-// Times as RFC 3339 and HTTP dates; parses HTTP dates, with their range of years.
+// Formats times as RFC 3339 and HTTP dates; parses HTTP dates of the years 1970 to 2200.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
@@ -12529,7 +12529,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points is a list of alternating begins and ends of ranges. Without a last end, its range is unbounded.
+// A set of code points alternates begins and ends of ranges. If the last end is missing, the last range is unbounded.
 
 MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -12554,8 +12554,8 @@ MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32
   return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
-/// Parses a pattern from left to right. Each part becomes a block of states with one entry and one exit, at its end.
-/// States use relative indices, so that blocks can be moved and copied.
+/// Parses a pattern from left to right. Each part becomes a block of states. A match enters a block at its first
+/// state and leaves it after the last. States use relative indices, so that blocks can be moved and copied.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -12732,7 +12732,7 @@ class Parser {
     if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
     position_ += 2;
     const char32_t low = hexadecimal(4);
-    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
+    if (low < 0xdc00 || low > 0xdfff) refuse("has a high surrogate before a \\u escape that is no low surrogate");
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
@@ -12828,7 +12828,7 @@ class Run {
     const Budget::Frame frame(budget_);
     Numbers states{start};
     for (;;) {
-      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (epsilon_closure(states, offset == 0, offset >= text.size(), &text, offset)) return true;
       if (offset >= text.size() || (anchored && states.empty())) return false;
       char32_t character = 0xfffd;
       offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
@@ -12842,9 +12842,9 @@ class Run {
     }
   }
 
-  /// Replaces states by those reachable without a character that read one. Returns whether the accepting state is
-  /// reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
-  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+  /// Replaces states by the `set` states that are reachable without consuming a character. Returns whether the `match`
+  /// state is reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
+  bool epsilon_closure(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
     states.clear();
@@ -12862,8 +12862,8 @@ class Run {
       if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
       if (state.kind == StateKind::split) pending_.push_back(index + state.other);
       if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
-      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
-      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
+      const bool is_lookahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
+      if (is_lookahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
       pending_.push_back(index + state.next);
     }
     budget_.spend(1 + std::max(states.size(), visited / 4));
@@ -12911,11 +12911,11 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
   Numbers states{0};
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
-    if (run.close(ending, length == 0, true, nullptr, 0)) {
+    if (run.epsilon_closure(ending, length == 0, true, nullptr, 0)) {
       found = made;
       if (length >= least && random.below(spare) == 0) break;
     }
-    run.close(states, length == 0, false, nullptr, 0);
+    run.epsilon_closure(states, length == 0, false, nullptr, 0);
     if (states.empty()) break;
     const std::size_t place = states[random.below(states.size())];
     const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);
@@ -21623,7 +21623,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-inline constexpr std::size_t searched_bytes = 65536;
+inline constexpr std::size_t max_searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
                          std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
@@ -21676,9 +21676,9 @@ MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, s
 }
 
 MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
-  if (text.size() > searched_bytes) {
+  if (text.size() > max_searched_bytes) {
     return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
-           excerpts::grouped(searched_bytes);
+           excerpts::grouped(max_searched_bytes);
   }
   if (!search(pattern, text)) return "given up after " + excerpts::grouped(schema::work_limit) + " steps";
   return excerpts::quoted(text);
@@ -21686,7 +21686,7 @@ MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, s
 
 MOCK_GATEWAY_INLINE bool has_pattern(const TextMatcherNode& node, std::string_view text) {
   std::optional<bool> found;
-  if (text.size() <= searched_bytes) found = search(*node.pattern, text);
+  if (text.size() <= max_searched_bytes) found = search(*node.pattern, text);
   if (found) return *found;
   ++skipped_searches().count;
   return skipped_searches().match;
@@ -21705,7 +21705,7 @@ MOCK_GATEWAY_INLINE SkippedSearches& skipped_searches() {
 
 MOCK_GATEWAY_INLINE std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided) {
   std::string lines = text + " was too long to be searched by a pattern of " + owner + ": more than " +
-                      excerpts::grouped(matchers::searched_bytes) + " bytes, or " +
+                      excerpts::grouped(matchers::max_searched_bytes) + " bytes, or " +
                       excerpts::grouped(schema::work_limit) + " steps";
   for (const Matcher& matcher : undecided) lines += "\n  ? " + matcher.to_string();
   return lines;
@@ -23049,15 +23049,15 @@ MOCK_GATEWAY_INLINE std::string DeliveryProgress::pending() const {
 
 // ---- delivery/write_queue.cpp ---------------------------------------------------------------------------------------
 
-// Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
+// Decides which events of an answer share a write (up to 64 KiB), and pauses between separate writes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, largest_copy)); }
 
 MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
-  const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
-                        (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
+  const bool keeps_together = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
+                              (writes_.kind == Writes::Kind::each_event && is_stream_);
+  if (!keeps_together && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
     flush();
     if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
@@ -23144,7 +23144,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState WriteQueue::pause_before(Unit& unit) {
     const Outlet::WaitState state = outlet_.check_wait(*pause_, Outlet::OnClientClosed::ignore);
     if (state != Outlet::WaitState::done) return state;
     time_to_read_ += pause_->passed();
-    reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
+    reads_too_slowly_ = pause_->has_timed_out() || time_to_read_ > delivery::BetweenWrites::max_total;
     pause_.reset();
   }
   unit.is_second_half = false;
@@ -24024,7 +24024,7 @@ MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::
 #ifdef SYS_epoll_pwait2
   static std::atomic<bool> has_pwait2{true};
   if (has_pwait2) {
-    // Waits 0.1 % less, because the system may wake up late by that. If it ends early, the caller waits again.
+    // Waits 0.1 % less, because the kernel may wake up 0.1 % late. The caller waits again after an early end.
     const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     Timespec limit{seconds.count(), (left - seconds).count()};
@@ -24060,7 +24060,7 @@ MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Changes only EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
+/// Changes only EPOLLOUT. The other events stay on, because edge triggering reports them only once per arrival.
 MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
@@ -24126,26 +24126,26 @@ MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
 }
 
 MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-  std::vector<sockets::Watched> asked = {{wake_.reading}};
+  std::vector<sockets::Watched> polled = {{wake_.reading}};
   std::vector<std::uint64_t> serials = {0};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [socket, one] : watched_) {
       if (!one.is_watched) continue;
-      asked.push_back({socket, one.wanted});
+      polled.push_back({socket, one.wanted});
       serials.push_back(one.serial);
     }
   }
-  sockets::poll_each(asked, timeout);
-  if (asked.front().is_ready) sockets::clear_wake(wake_);
+  sockets::poll_each(polled, timeout);
+  if (polled.front().is_ready) sockets::clear_wake(wake_);
   std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (std::size_t i = 1; i < asked.size() && reported < most; ++i) {
-    if (!asked[i].is_ready && !asked[i].hung_up) continue;
-    const auto found = watched_.find(asked[i].descriptor);
+  for (std::size_t i = 1; i < polled.size() && reported < most; ++i) {
+    if (!polled[i].is_ready && !polled[i].hung_up) continue;
+    const auto found = watched_.find(polled[i].descriptor);
     if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
     found->second.is_watched = false;
-    events[reported++] = {found->second.owner, asked[i].hung_up};
+    events[reported++] = {found->second.owner, polled[i].hung_up};
   }
   return reported;
 }

@@ -1,4 +1,4 @@
-// Times as RFC 3339 and HTTP dates; parses HTTP dates, with their range of years.
+// Formats times as RFC 3339 and HTTP dates; parses HTTP dates of the years 1970 to 2200.
 
 #include "calendar.hpp"
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points is a list of alternating begins and ends of ranges. Without a last end, its range is unbounded.
+// A set of code points alternates begins and ends of ranges. If the last end is missing, the last range is unbounded.
 
 Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -41,8 +41,8 @@ bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
-/// Parses a pattern from left to right. Each part becomes a block of states with one entry and one exit, at its end.
-/// States use relative indices, so that blocks can be moved and copied.
+/// Parses a pattern from left to right. Each part becomes a block of states. A match enters a block at its first
+/// state and leaves it after the last. States use relative indices, so that blocks can be moved and copied.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -219,7 +219,7 @@ class Parser {
     if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
     position_ += 2;
     const char32_t low = hexadecimal(4);
-    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
+    if (low < 0xdc00 || low > 0xdfff) refuse("has a high surrogate before a \\u escape that is no low surrogate");
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
@@ -315,7 +315,7 @@ class Run {
     const Budget::Frame frame(budget_);
     Numbers states{start};
     for (;;) {
-      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (epsilon_closure(states, offset == 0, offset >= text.size(), &text, offset)) return true;
       if (offset >= text.size() || (anchored && states.empty())) return false;
       char32_t character = 0xfffd;
       offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
@@ -329,9 +329,9 @@ class Run {
     }
   }
 
-  /// Replaces states by those reachable without a character that read one. Returns whether the accepting state is
-  /// reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
-  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+  /// Replaces states by the `set` states that are reachable without consuming a character. Returns whether the `match`
+  /// state is reachable too. Lookaheads are tested at `offset` of `text`; if it is null, they pass.
+  bool epsilon_closure(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
     states.clear();
@@ -349,8 +349,8 @@ class Run {
       if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
       if (state.kind == StateKind::split) pending_.push_back(index + state.other);
       if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
-      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
-      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
+      const bool is_lookahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
+      if (is_lookahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
       pending_.push_back(index + state.next);
     }
     budget_.spend(1 + std::max(states.size(), visited / 4));
@@ -398,11 +398,11 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
   Numbers states{0};
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
-    if (run.close(ending, length == 0, true, nullptr, 0)) {
+    if (run.epsilon_closure(ending, length == 0, true, nullptr, 0)) {
       found = made;
       if (length >= least && random.below(spare) == 0) break;
     }
-    run.close(states, length == 0, false, nullptr, 0);
+    run.epsilon_closure(states, length == 0, false, nullptr, 0);
     if (states.empty()) break;
     const std::size_t place = states[random.below(states.size())];
     const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);

@@ -54,12 +54,12 @@ class RealTimeLimit final : public Pending {
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
-  static constexpr Duration most_in_all = std::chrono::seconds{5};
+  static constexpr Duration max_total = std::chrono::seconds{5};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
   bool is_over() override {
-    if (is_vain()) return true;
+    if (has_timed_out()) return true;
     const std::optional<bool> read = outlet_.was_read();
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
@@ -70,7 +70,7 @@ class BetweenWrites final : public Pending {
   }
   bool needs_wake() const override { return false; }
   /// Whether the client does not read, so that it will read both writes together.
-  bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
+  bool has_timed_out() const { return passed() >= std::chrono::seconds{1}; }
   Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
  private:

@@ -1,4 +1,4 @@
-// Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
+// Decides which events of an answer share a write (up to 64 KiB), and pauses between separate writes.
 
 #include "write_queue.hpp"
 
@@ -10,9 +10,9 @@ namespace mock_gateway::detail {
 void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, largest_copy)); }
 
 void WriteQueue::send(std::string_view bytes) {
-  const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
-                        (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
+  const bool keeps_together = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
+                              (writes_.kind == Writes::Kind::each_event && is_stream_);
+  if (!keeps_together && gathered_.size() - in_units_ + bytes.size() > largest_copy) {
     flush();
     if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
@@ -99,7 +99,7 @@ Outlet::WaitState WriteQueue::pause_before(Unit& unit) {
     const Outlet::WaitState state = outlet_.check_wait(*pause_, Outlet::OnClientClosed::ignore);
     if (state != Outlet::WaitState::done) return state;
     time_to_read_ += pause_->passed();
-    reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
+    reads_too_slowly_ = pause_->has_timed_out() || time_to_read_ > delivery::BetweenWrites::max_total;
     pause_.reset();
   }
   unit.is_second_half = false;

@@ -58,14 +58,14 @@ class Options {
   /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
-  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the fields that let
-  /// the page read it. `browser_request` is no finding. An origin is scheme and host, optionally a port, and
-  /// nothing else. Default: none, because pages should not have keys.
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key. Every answer has the CORS headers that
+  /// let the page read it. The review does not report `browser_request`. An origin is scheme and host, optionally a
+  /// port, and nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
+  /// Adds a further key that exists from the start; repeatable. Set its secret here: a generated one cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
@@ -87,16 +87,16 @@ class Options {
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
-  /// once. Failures and raw replies only have their own pace, other operations have none. Throws GatewayError for
-  /// by_pieces(), which fits only one reply.
+  /// once. Does not apply to failures and raw replies, which can set their own pace, or to other operations, which have
+  /// none. Throws GatewayError for by_pieces(), which fits only one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
   /// and trailer of a chunked body may add 32 KiB; more gets 413 too. So the gateway and its journal together keep at
-  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. While a request is judged, also about
-  /// 100 bytes per JSON value, of at most 1,000,000.
+  /// most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw. Checking a request takes about 100
+  /// more bytes per JSON value. A request may have 1,000,000 values.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
@@ -107,24 +107,24 @@ class Options {
   /// the bytes of journal_limits once the exchange has ended. Default: false.
   [[nodiscard]] Options keep_answers(bool keep) const;
 
-  /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
-  /// Positive, like all timeouts. Default: 30 s.
+  /// Sets the longest real time between two bytes of a request. After that time, the request gets 408, and its
+  /// connection is closed. Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's head, counted from its first byte. A later request gets 408, and its
-  /// connection is closed. Default: 30 s.
+  /// Sets the total real time for a request's head, counted from its first byte. A request whose head takes longer
+  /// gets 408, and its connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body from the end of its head. Each 10 KiB received add 1 s. After that
   /// time, the request gets 408, and its connection is closed. No limit under slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
-  /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
+  /// Sets how long, in real time, a client may read no byte before its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
   /// Sets the real time after which an idle kept-alive connection is closed. Default: 75 s.
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
-  /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
-  /// SseDialect::open_after_done. Without the guard, only the client ends them, so a client without a timeout and its
-  /// test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports it. Positive;
-  /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
+  /// Sets the real time after which the gateway resets a connection that is in an unlimited scripted wait: stall(),
+  /// half_close() or SseDialect::open_after_done. Without this guard, only the client ends the wait, so a client
+  /// without a timeout and its test would hang. The outcome of an ended wait is `guard_expired`, and verify() reports
+  /// it. Positive; std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.

@@ -34,7 +34,7 @@ int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> t
 #ifdef SYS_epoll_pwait2
   static std::atomic<bool> has_pwait2{true};
   if (has_pwait2) {
-    // Waits 0.1 % less, because the system may wake up late by that. If it ends early, the caller waits again.
+    // Waits 0.1 % less, because the kernel may wake up 0.1 % late. The caller waits again after an early end.
     const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     Timespec limit{seconds.count(), (left - seconds).count()};
@@ -70,7 +70,7 @@ bool Poller::add(int socket, void* owner) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
 }
 
-/// Changes only EPOLLOUT. With edge triggering, an unwanted other event occurs at most once per arrival.
+/// Changes only EPOLLOUT. The other events stay on, because edge triggering reports them only once per arrival.
 void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
@@ -136,26 +136,26 @@ void Poller::remove(int socket) {
 }
 
 std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-  std::vector<sockets::Watched> asked = {{wake_.reading}};
+  std::vector<sockets::Watched> polled = {{wake_.reading}};
   std::vector<std::uint64_t> serials = {0};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [socket, one] : watched_) {
       if (!one.is_watched) continue;
-      asked.push_back({socket, one.wanted});
+      polled.push_back({socket, one.wanted});
       serials.push_back(one.serial);
     }
   }
-  sockets::poll_each(asked, timeout);
-  if (asked.front().is_ready) sockets::clear_wake(wake_);
+  sockets::poll_each(polled, timeout);
+  if (polled.front().is_ready) sockets::clear_wake(wake_);
   std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (std::size_t i = 1; i < asked.size() && reported < most; ++i) {
-    if (!asked[i].is_ready && !asked[i].hung_up) continue;
-    const auto found = watched_.find(asked[i].descriptor);
+  for (std::size_t i = 1; i < polled.size() && reported < most; ++i) {
+    if (!polled[i].is_ready && !polled[i].hung_up) continue;
+    const auto found = watched_.find(polled[i].descriptor);
     if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
     found->second.is_watched = false;
-    events[reported++] = {found->second.owner, asked[i].hung_up};
+    events[reported++] = {found->second.owner, polled[i].hung_up};
   }
   return reported;
 }

@@ -1,4 +1,4 @@
-// Shared by the program and the library: texts, names, options of the program, what a loaded script owns.
+// Library functions for the program: formatting, names, default options, contents of loaded scripts.
 
 #include "internal.hpp"
 
@@ -79,10 +79,10 @@ Options with_program_defaults(Options options) {
   // Read the settings first: the assignments below replace `options`, which `set` refers to.
   const bool lists_models = !set.models.empty();
   const bool sets_acceptance = set.acceptance || set.profile == Profile::documented;
-  const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
+  const bool sets_embeddings = set.embeddings || set.profile == Profile::documented;
   if (!lists_models) options = options.any_model();
   if (!sets_acceptance) options = options.acceptance(Acceptance::openai());
-  if (!says_embeddings) options = options.embeddings();
+  if (!sets_embeddings) options = options.embeddings();
   return options;
 }
 
@@ -110,8 +110,8 @@ Scenario make_scenario(const ScenarioText& text) {
 }
 
 std::vector<std::string> script_files(const std::vector<std::string>& paths) {
-  Problems told_when_read;
-  return detail::script_files::expand(paths, told_when_read);
+  Problems ignored;  // reported when the files are read
+  return detail::script_files::expand(paths, ignored);
 }
 
 void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections) {
@@ -180,7 +180,7 @@ std::string error_code_of(const Exchange& exchange) { return Access::record(exch
 
 std::size_t weight_of(const Exchange& exchange) {
   const detail::ExchangeRecord& record = Access::record(exchange);
-  // Read the answer's weight first: it is added to the weight when the exchange ends.
+  // Read the answer's weight first: weight() gains it at the exchange's end, and the difference must not underflow.
   const std::size_t answer = record.answer_weight;
   return record.weight() - answer;
 }

@@ -17,7 +17,7 @@ namespace mock_gateway {
 namespace detail {
 namespace matchers {
 
-inline constexpr std::size_t searched_bytes = 65536;
+inline constexpr std::size_t max_searched_bytes = 65536;
 
 TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
                          std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
@@ -70,9 +70,9 @@ std::optional<bool> search(const schema::Pattern& pattern, std::string_view text
 }
 
 std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
-  if (text.size() > searched_bytes) {
+  if (text.size() > max_searched_bytes) {
     return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
-           excerpts::grouped(searched_bytes);
+           excerpts::grouped(max_searched_bytes);
   }
   if (!search(pattern, text)) return "given up after " + excerpts::grouped(schema::work_limit) + " steps";
   return excerpts::quoted(text);
@@ -80,7 +80,7 @@ std::string explain_search(const schema::Pattern& pattern, std::string_view text
 
 bool has_pattern(const TextMatcherNode& node, std::string_view text) {
   std::optional<bool> found;
-  if (text.size() <= searched_bytes) found = search(*node.pattern, text);
+  if (text.size() <= max_searched_bytes) found = search(*node.pattern, text);
   if (found) return *found;
   ++skipped_searches().count;
   return skipped_searches().match;
@@ -99,7 +99,7 @@ SkippedSearches& skipped_searches() {
 
 std::string skipped_lines(const std::string& text, const std::string& owner, const std::vector<Matcher>& undecided) {
   std::string lines = text + " was too long to be searched by a pattern of " + owner + ": more than " +
-                      excerpts::grouped(matchers::searched_bytes) + " bytes, or " +
+                      excerpts::grouped(matchers::max_searched_bytes) + " bytes, or " +
                       excerpts::grouped(schema::work_limit) + " steps";
   for (const Matcher& matcher : undecided) lines += "\n  ? " + matcher.to_string();
   return lines;

@@ -164,7 +164,7 @@ inline ClientOutcome wants_the_type_function(const Response& response) {
   return functions.empty() ? outcome : calls_by(response, index_of);
 }
 
-inline ClientOutcome takes_any_tool_calls_for_calls(const Response& response) {
+inline ClientOutcome ignores_text_with_tool_calls(const Response& response) {
   ClientOutcome outcome = calls_by(response, index_of);
   outcome.text = text_where(response, [](const Json& choice) { return !said_in(choice).contains("tool_calls"); }).text;
   return outcome;
@@ -206,7 +206,7 @@ inline std::vector<std::string> data_lines(const std::string& body, bool last_of
   return data;
 }
 
-inline std::string with_each(std::string text, const std::string& part, const std::string& other) {
+inline std::string replace_each(std::string text, const std::string& part, const std::string& other) {
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += other.size())
     text.replace(at, part.size(), other);
   return text;
@@ -214,7 +214,7 @@ inline std::string with_each(std::string text, const std::string& part, const st
 
 inline ClientOutcome splits_lines_at_separators(const Response& response) {
   std::string body = response.body;
-  for (const char* const separator : {"\u2028", "\u2029", "\u0085"}) body = with_each(body, separator, "\n");
+  for (const char* const separator : {"\u2028", "\u2029", "\u0085"}) body = replace_each(body, separator, "\n");
   return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
 }
 
@@ -226,7 +226,7 @@ inline ClientOutcome reads_one_frame(const Response& response) {
   return text_of(choices(jsons(test_support::sse_events(frames.front()))));
 }
 
-/// Waits for the times in the x-ratelimit-reset fields before it retries. Skips waits of minutes.
+/// Waits for the times in the x-ratelimit-reset fields before it retries. A wait of more than a minute is a hang.
 inline ClientOutcome waits_for_each_reset(const Response& response) {
   ClientOutcome outcome = takes_what_there_is(response);
   for (const char* const name : {"x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"}) {
@@ -281,13 +281,13 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::silent_data_loss},
-      {"created-as-text", "drops chunks whose created has another type", wants_a_small_number_for_created,
+      {"created-as-text", "drops chunks unless `created` is a 32-bit integer", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"created-float", "drops chunks whose created has another type", wants_a_small_number_for_created,
+      {"created-float", "drops chunks unless `created` is a 32-bit integer", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"created-in-milliseconds", "drops chunks whose created has another type", wants_a_small_number_for_created,
+      {"created-in-milliseconds", "drops chunks unless `created` is a 32-bit integer", wants_a_small_number_for_created,
        Kind::silent_data_loss},
-      {"created-null", "drops chunks whose created has another type", wants_a_small_number_for_created,
+      {"created-null", "drops chunks unless `created` is a 32-bit integer", wants_a_small_number_for_created,
        Kind::silent_data_loss},
       {"delta-null", "treats a null delta as the end",
        [](const Response& response) {
@@ -343,7 +343,7 @@ inline const std::vector<Row>& rows() {
        },
        Kind::wrong_answer},
       {"finish-reason-max-tokens", silent, takes_what_there_is, Kind::silent_data_loss},
-      {"first-chunk-placeholder", "reads the chunks that have the id of the first",
+      {"first-chunk-placeholder", "reads only the chunks that have the id of the first",
        [](const Response& response) {
          const std::vector<Json> all = jsons(texts(response));
          std::vector<Json> taken;
@@ -375,7 +375,7 @@ inline const std::vector<Row>& rows() {
        [](const Response& response) {
          std::vector<std::string> all = texts(response);
          for (std::string& text : all)
-           text = with_each(with_each(text, R"(\ud83d)", R"(\ufffd)"), R"(\ude00)", R"(\ufffd)");
+           text = replace_each(replace_each(text, R"(\ud83d)", R"(\ufffd)"), R"(\ude00)", R"(\ufffd)");
          return text_of(choices(jsons(all)));
        },
        Kind::wrong_answer},
@@ -450,7 +450,7 @@ inline const std::vector<Row>& rows() {
          return outcome;
        },
        Kind::wrong_answer},
-      {"tool-call-index-from-1", "takes the index for the place in its list of calls",
+      {"tool-call-index-from-1", "uses the index as the position in its list of calls",
        [](const Response& response) {
          ClientOutcome outcome;
          for (const Json& choice : choices(response))
@@ -476,14 +476,14 @@ inline const std::vector<Row>& rows() {
          });
        },
        Kind::wrong_answer},
-      {"tool-calls-empty-list", "ignores the text of a delta with tool_calls", takes_any_tool_calls_for_calls,
+      {"tool-calls-empty-list", "ignores the text of a delta with tool_calls", ignores_text_with_tool_calls,
        Kind::silent_data_loss},
       {"tool-calls-equal-ids", "tells calls apart only by id",
        [](const Response& response) {
          return calls_by(response, [](const Json& call, std::size_t) { return string_in(call, "id"); });
        },
        Kind::wrong_answer},
-      {"tool-calls-null", "ignores the text of a delta with tool_calls", takes_any_tool_calls_for_calls,
+      {"tool-calls-null", "ignores the text of a delta with tool_calls", ignores_text_with_tool_calls,
        Kind::silent_data_loss},
       {"tool-finish-without-calls", silent, takes_what_there_is, Kind::silent_data_loss},
       // errors
@@ -501,7 +501,7 @@ inline const std::vector<Row>& rows() {
        Kind::silent_data_loss},
       {"error-as-sse-field", "ignores unknown fields", takes_what_there_is, Kind::silent_data_loss},
       {"error-metadata-raw", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
-      {"key-invalid-as-400", "checks only for an object", takes_what_there_is, Kind::silent_data_loss},
+      {"key-invalid-as-400", "expects every error body to be an object", takes_what_there_is, Kind::silent_data_loss},
       {"refused-by-user-agent", "shows the page", shows_the_page, Kind::wrong_answer},
       // retries
       {"cloudflare-520-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
@@ -512,20 +512,20 @@ inline const std::vector<Row>& rows() {
       {"rate-limit-in-stream", "ignores events without choices", takes_what_there_is, Kind::silent_data_loss},
       {"redirect-307", "treats any reply without an error as an answer", takes_what_there_is, Kind::silent_data_loss},
       {"reset-as-date", "waits as many seconds as the header says", waits_for_each_reset, Kind::hang},
-      {"reset-as-duration", "waits for the longest reset, whatever remains", waits_for_each_reset, Kind::hang},
+      {"reset-as-duration", "waits for the longest reset, even if requests remain", waits_for_each_reset, Kind::hang},
       {"reset-as-epoch", "waits as many seconds as the header says", waits_for_each_reset, Kind::hang},
-      {"retry-after-in-lower-case", "looks for Retry-After in capitals alone, and waits for a minute without it",
+      {"retry-after-in-lower-case", "recognizes only the spelling Retry-After, and otherwise waits a minute",
        [](const Response& response) {
          ClientOutcome outcome = takes_what_there_is(response);
          const std::vector<std::string> names = response.header_names();
-         const bool is_told = std::find(names.begin(), names.end(), "Retry-After") != names.end();
-         outcome.hung = response.status == 429 && !is_told;
+         const bool has_retry_after = std::find(names.begin(), names.end(), "Retry-After") != names.end();
+         outcome.hung = response.status == 429 && !has_retry_after;
          return outcome;
        },
        Kind::hang},
       {"retry-delay-in-body", silent, takes_what_there_is, Kind::silent_data_loss},
       {"tokens-per-minute-413", silent, takes_what_there_is, Kind::silent_data_loss},
-      {"unavailable-then-answer", "reports it at once",
+      {"unavailable-then-answer", "reports the error at once",
        [](const Response& response) {
          ClientOutcome outcome = takes_what_there_is(response);
          outcome.error = response.status != 200;
@@ -538,7 +538,7 @@ inline const std::vector<Row>& rows() {
        Kind::silent_data_loss},
       {"brotli-unasked", "reads the bytes as they are, and drops invalid JSON", takes_what_there_is,
        Kind::silent_data_loss},
-      {"chunk-framing-in-body", "takes 0 and two CRLF for the end of the body",
+      {"chunk-framing-in-body", "treats 0 and two CRLF as the end of the body",
        [](const Response& response) {
          const std::string body = response.body.substr(0, response.body.find("0\r\n\r\n"));
          const bool streamed = response.is_stream();
@@ -599,7 +599,7 @@ TEST_CASE("a client with the mistake that a scenario is meant to catch fails the
   }
 }
 
-TEST_CASE("a client with such a mistake still passes with a correct reply") {
+TEST_CASE("a client with the mistake of a scenario passes with a correct reply") {
   const Scenario text = scenario("one-write-for-all");
   const Scenario call = scenario("tool-call-in-one-chunk");
   const Response texts[] = {answer_of(text, false), answer_of(text, true)};
@@ -619,9 +619,7 @@ TEST_CASE("a client with such a mistake still passes with a correct reply") {
   }
 }
 
-TEST_CASE(
-    "a client that takes the silence of a closed connection for an answer fails when the gateway closes it while "
-    "idle") {
+TEST_CASE("a client that treats a connection closed while idle as an empty answer fails the scenario") {
   for (const bool streamed : {true, false}) {
     const Scenario one = scenario("closed-while-idle");
     Gateway gateway{one.options()};

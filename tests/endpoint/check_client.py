@@ -43,17 +43,17 @@ BUGS = {
     "retries-daily-quota": "retries when the daily quota is exhausted",
     "abandoned-call-goes-on": "does not close a call that its caller gave up",
     "abandoned-call-is-repeated": "repeats a call that its caller gave up",
-    "waits-for-nobody": "keeps waiting for its retry after its caller gave up the call",
-    "waits-and-asks-for-nobody": "retries after a wait during which its caller gave up the call",
+    "waits-after-give-up": "keeps waiting for its retry after its caller gave up the call",
+    "retries-after-give-up": "retries after a wait during which its caller gave up the call",
     "bad-gateway-is-final": "parses every error as JSON before it checks the status",
     "error-has-key": "shows the headers of a failed request to its user",
     "half-event-is-kept": "begins each stream with the rest of the previous one",
     "ignores-retry-after": "retries at once, whatever Retry-After says",
     "ignores-body-delay": "ignores a delay in the body of an error",
-    "follows-nothing": "treats a redirect as an error",
+    "redirect-is-final": "treats a redirect as an error",
     "key-in-query": "sends its key in the query",
-    "old-fields": "sends an undocumented field",
-    "first-choice-missing": "assumes that every chunk has a choice",
+    "undocumented-field": "sends an undocumented field",
+    "choices-are-assumed": "assumes that every chunk has choices",
     "crash": "is killed by a signal when an error is not JSON",
     "hang": "has no timeout",
     "always-plain": "never streams",
@@ -83,7 +83,7 @@ def text_of(content):
     return content or ""
 
 
-def whole(text):
+def with_joined_surrogates(text):
     """Joins surrogate pairs, and replaces unpaired surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -155,7 +155,7 @@ class Events:
         yield from self.feed("\n\n")
 
     def take_line(self):
-        if self.after_cr and self.rest:  # the LF of a CRLF, or a line end of its own
+        if self.after_cr and self.rest:  # skips the LF of a CRLF whose CR ended the previous text
             self.rest = self.rest.removeprefix("\n")
             self.after_cr = False
         end = self.line_end.search(self.rest)
@@ -209,7 +209,7 @@ class Client:
                 body["stream_options"] = {"include_usage": True}
         if tools:
             body["tools"] = tools
-        if "old-fields" in self.bugs:
+        if "undocumented-field" in self.bugs:
             body["best_of_all"] = 1
         outcome = Outcome()
         try:
@@ -279,11 +279,11 @@ class Client:
                 raise CallFailed(said)
             if self.deadline is None or time.monotonic() + pause < self.deadline:
                 time.sleep(pause)
-            elif "waits-and-asks-for-nobody" in self.bugs:
+            elif "retries-after-give-up" in self.bugs:
                 self.deadline = None
                 time.sleep(pause)
             else:
-                until = time.monotonic() + pause if "waits-for-nobody" in self.bugs else self.deadline
+                until = time.monotonic() + pause if "waits-after-give-up" in self.bugs else self.deadline
                 time.sleep(max(0.0, until - time.monotonic()))
                 raise CallFailed("cancelled while waiting to retry")
         raise AssertionError("the last try returns or raises")
@@ -291,7 +291,7 @@ class Client:
     def redirected_path(self, response):
         """Returns the target of a redirect (RFC 9110, 15.4.8). The key is sent only to its own origin."""
         location = response.getheader("Location")
-        if response.status not in (307, 308) or not location or "follows-nothing" in self.bugs:
+        if response.status not in (307, 308) or not location or "redirect-is-final" in self.bugs:
             return None
         target = urllib.parse.urlsplit(urllib.parse.urljoin(self.address.geturl() + "/chat/completions", location))
         if (target.scheme, target.netloc) != (self.address.scheme, self.address.netloc):
@@ -343,10 +343,10 @@ class Client:
         if "retries-401" in self.bugs and response.status == 401:
             return 0.0
         wish = response.getheader("x-should-retry")
-        again = response.status in (408, 409, 429) or response.status >= 500
+        is_retryable = response.status in (408, 409, 429) or response.status >= 500
         if response.status == 500 and "server-error-is-final" in self.bugs:
             return None
-        if wish == "false" or (not again and wish != "true") or code == "insufficient_quota":
+        if wish == "false" or (not is_retryable and wish != "true") or code == "insufficient_quota":
             return None
         if response.status == 429 and DAILY.search(body) and "retries-daily-quota" not in self.bugs:
             return None
@@ -403,7 +403,7 @@ class Client:
             raise CallFailed("the body has no answer")
         message = choice["message"]
         outcome.finish_reason = choice.get("finish_reason")
-        outcome.text = whole(text_of(message.get("content")))
+        outcome.text = with_joined_surrogates(text_of(message.get("content")))
         for index, call in enumerate(message.get("tool_calls") or []):
             self.take_fragment(call, index, outcome.tool_calls)
         self.end_answer(outcome)
@@ -435,8 +435,8 @@ class Client:
         if not outcome.finish_reason and not is_taken_for_end:
             raise CallFailed("the stream does not say why it ended")
         if outcome.half:
-            outcome.text += whole(outcome.half)
-            show(whole(outcome.half))
+            outcome.text += with_joined_surrogates(outcome.half)
+            show(with_joined_surrogates(outcome.half))
         self.end_answer(outcome)
 
     def events(self, response):
@@ -467,7 +467,7 @@ class Client:
                 raise CallFailed(json.dumps(chunk))
             self.look_for_error(chunk)
         outcome.usage = chunk.get("usage") or outcome.usage
-        choices = chunk["choices"] if "first-choice-missing" in self.bugs else chunk.get("choices") or []
+        choices = chunk["choices"] if "choices-are-assumed" in self.bugs else chunk.get("choices") or []
         for choice in choices:
             if choice.get("index", 0) != 0:
                 continue
@@ -475,7 +475,7 @@ class Client:
             piece = outcome.half + text_of(delta.get("content"))
             # The second half of the last surrogate pair may be in the next piece.
             at = len(piece) - 1 if "\ud800" <= piece[-1:] <= "\udbff" else len(piece)
-            outcome.half, piece = piece[at:], whole(piece[:at])
+            outcome.half, piece = piece[at:], with_joined_surrogates(piece[:at])
             # Some servers send the whole text so far in each delta. A repeated short text is no sign of that.
             if len(outcome.text) > 4 and piece.startswith(outcome.text) and piece != outcome.text:
                 piece = piece[len(outcome.text):]
@@ -494,11 +494,11 @@ class Client:
         """Adds a fragment to the call with its index, or to the latest call if it has no index. A different id starts a
         new call."""
         function = fragment.get("function") or {}
-        number = fragment.get("id") or ""
+        call_id = fragment.get("id") or ""
         at = index if isinstance(index, int) else max(len(calls) - 1, 0)
         call = next((call for call in reversed(calls) if call["index"] == at), None)
-        if call is None or (number and call["id"] and number != call["id"]):
-            call = {"index": at if call is None else at + len(calls), "id": number, "name": "", "arguments": ""}
+        if call is None or (call_id and call["id"] and call_id != call["id"]):
+            call = {"index": at if call is None else at + len(calls), "id": call_id, "name": "", "arguments": ""}
             calls.append(call)
         call["name"] = call["name"] or function.get("name") or ""
         arguments = function.get("arguments") or ""
@@ -530,7 +530,7 @@ class Client:
             raise CallFailed(f"cannot read Content-Encoding {coding}")
         self.heard()
         while True:
-            self.allow_what_is_left()
+            self.limit_next_read()
             part = response.read1(65536)
             if not part:
                 break
@@ -546,8 +546,8 @@ class Client:
     def heard(self):
         self.last = time.monotonic()
 
-    def allow_what_is_left(self):
-        """Returns the remaining time for content. Other bytes, such as comments, do not extend it."""
+    def limit_next_read(self):
+        """Limits the next read to the remaining time for content. Other bytes, such as comments, do not extend it."""
         left = None if self.idle is None else self.last + self.idle - time.monotonic()
         if left is not None and left <= 0:
             raise TimeoutError("no content came for a long time")
@@ -636,18 +636,18 @@ def driver(bugs):
 
 
 def main(words):
-    bugs, form = [], None
+    bugs, stream = [], None
     for word, following in zip(words, [*words[1:], ""]):
         if word == "--bug":
             if following not in BUGS:
                 sys.exit(f"check_client: there is no bug {following}; the bugs are {', '.join(BUGS)}")
             bugs.append(following)
         elif word in ("--plain", "--stream"):
-            form = word == "--stream"
+            stream = word == "--stream"
     if "--driver" in words:
         driver(bugs)
         return 0
-    return command(bugs, form, "--outcome-json" in words)
+    return command(bugs, stream, "--outcome-json" in words)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Clients(Folder):
         ("empty-on-error", ["bad-request", "key-disabled"],
          {f"{name} {form} loss" for name in ("bad-request", "key-disabled") for form in ("plain", "streamed")}),
         ("crlf", ["crlf-line-ends", "multi-line-data"], {"crlf-line-ends streamed error"}),
-        ("first-choice-missing", ["usage-chunk-without-choices"], {"usage-chunk-without-choices streamed error"}),
+        ("choices-are-assumed", ["usage-chunk-without-choices"], {"usage-chunk-without-choices streamed error"}),
         ("retries-401", ["key-invalid", "key-disabled"],
          {"key-invalid plain finding retried_final_error", "key-invalid streamed finding retried_final_error"}),
         ("ignores-retry-after", ["rate-limited-then-answer", "retry-after-zero"],
@@ -59,7 +59,7 @@ class Clients(Folder):
 
     # Bugs that show in different scenarios and do not affect each other.
     TOGETHER = [["no-error-on-cut", "loses-last-event-without-blank-line", "empty-on-error", "ignores-retry-after", "crash"],
-                ["done-anywhere", "crlf", "first-choice-missing", "retries-401"], ["key-in-query"]]
+                ["done-anywhere", "crlf", "choices-are-assumed", "retries-401"], ["key-in-query"]]
     OF_COMMANDS = ["no-error-on-cut", "ignores-retry-after", "crash"]
 
     def test_bugs_of_a_driver_are_found_and_named(self):
@@ -95,7 +95,7 @@ class Clients(Folder):
         good = check_driver("--fail-on", "warning", *only(*names), of=client(words=["--driver"]))
         self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
         self.assertEqual(good.kinds()["redirect-307 plain"], "ok")
-        told = check_driver(*only("redirect-307"), of=client("follows-nothing", words=["--driver"]))
+        told = check_driver(*only("redirect-307"), of=client("redirect-is-final", words=["--driver"]))
         self.assertEqual((told.bad(), told.kinds()["redirect-307 plain"]), (set(), "error"), told.said)
 
     def test_the_same_client_without_the_bugs_passes(self):

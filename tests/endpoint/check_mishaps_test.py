@@ -166,8 +166,8 @@ class Bugs(Sessions):
         ("stream-is-left-open", ["cancelled-stream streamed hang"], "still connected a second after"),
         ("bad-gateway-is-final", ["bad-gateway streamed error"], "proxy's HTML page"),
         ("half-event-is-kept", ["server-error streamed error"], "after cut-answer"),
-        ("waits-for-nobody", ["abandoned-wait streamed hang"], "the call did not end when its caller ended it"),
-        ("waits-and-asks-for-nobody", ["abandoned-wait streamed wrong"], "the caller ended the call, but got the whole answer"),
+        ("waits-after-give-up", ["abandoned-wait streamed hang"], "the call did not end when its caller ended it"),
+        ("retries-after-give-up", ["abandoned-wait streamed wrong"], "the caller ended the call, but got the whole answer"),
         ("error-has-key", ["unauthorized streamed finding key_told",
                            "disabled-key streamed finding key_told"], "contains the key"),
         ("abandoned-call-goes-on", ["abandoned-call streamed hang"], "still connected a second after"),
@@ -182,8 +182,8 @@ class Bugs(Sessions):
     # Bugs that show in different turns and do not affect each other.
     TOGETHER = [
         ["server-error-is-final", "kept-connection-is-trusted", "unended-event-is-dropped", "length-is-whole", "key-is-kept",
-         "stream-is-left-open", "bad-gateway-is-final", "waits-for-nobody", "no-error-on-cut"],
-        ["done-is-needed", "key-is-global", "half-event-is-kept", "waits-and-asks-for-nobody", "abandoned-call-goes-on"],
+         "stream-is-left-open", "bad-gateway-is-final", "waits-after-give-up", "no-error-on-cut"],
+        ["done-is-needed", "key-is-global", "half-event-is-kept", "retries-after-give-up", "abandoned-call-goes-on"],
         ["ignores-retry-after", "error-has-key"], ["empty-on-error", "retries-401"]]
 
     def test_each_bug_is_found_in_its_turn(self):

@@ -113,7 +113,7 @@ class ExitCodes(Folder):
         self.assertEqual(self.code("--plain", *only("closed-in-stream"), of=client("no-error-on-cut")), 1)
 
     def test_fail_on_decides_which_failures_count(self):
-        cases = [("no-error-on-cut", "closed-in-stream"), ("retries-401", "key-invalid"), ("old-fields", "early-hints")]
+        cases = [("no-error-on-cut", "closed-in-stream"), ("retries-401", "key-invalid"), ("undocumented-field", "early-hints")]
         bug, name = cases[2]
         self.assertEqual(self.code("--fail-on", "error", "--plain", *only(name), of=client(bug)), 0)
         for bug, name in cases:

@@ -1,5 +1,5 @@
-// Gateways as C++ objects: moves, forbidden destruction, and stopping. A gateway leaves SIGPIPE unchanged and its port
-// free.
+// Gateways as C++ objects: moves, forbidden destruction, and stopping. A gateway does not change SIGPIPE, and
+// frees its port.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -92,10 +92,10 @@ TEST_CASE("a moved-from Gateway may be destroyed, moved again and assigned") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-// --- Destroyed by its own function -----------------------------------------------------------------------------------
+// --- Destroyed by a function that the gateway calls ------------------------------------------------------------------
 
 /// Runs `code` in a child process. Returns its stderr and how it ended, such as "exit 0" or "signal 6".
-std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
+std::pair<std::string, std::string> run_in_child(const std::function<void()>& code) {
   int errors[2];
   REQUIRE(::pipe(errors) == 0);
   std::cout.flush();
@@ -121,10 +121,10 @@ std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
 }
 
 TEST_CASE("a gateway destroyed by a function that it calls prints one message and aborts the program") {
-  const auto check = [](const std::function<void(std::unique_ptr<Gateway>&)>& begin) {
-    const auto [said, end] = said_by([&] {
+  const auto check = [](const std::function<void(std::unique_ptr<Gateway>&)>& make_gateway) {
+    const auto [said, end] = run_in_child([&] {
       std::unique_ptr<Gateway> gateway;
-      begin(gateway);
+      make_gateway(gateway);
       const Http http = Http(*gateway).allow_incomplete();
       static_cast<void>(http.chat());
       for (;;) ::pause();
@@ -176,10 +176,10 @@ void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& g
   stop.join();
 }
 
-TEST_CASE("a function may open or close the port or reset the gateway while stop() waits for the function") {
+TEST_CASE("a handler may accept or refuse connections or reset the gateway while stop() waits for the handler") {
   for (const Action act : {accept_connections, refuse_connections, reset}) {
     for (const bool is_open : {true, false}) {
-      const auto outcome = said_by([&] {
+      const auto outcome = run_in_child([&] {
         std::promise<void> entered;
         std::promise<void> go_on;
         Gateway gateway;
@@ -202,7 +202,7 @@ TEST_CASE("a function may open or close the port or reset the gateway while stop
   }
 }
 
-// clang's undefined behaviour sanitizer opens pipes to check memory, and reports bad pointers without free descriptors.
+// clang's UndefinedBehaviorSanitizer checks memory through pipes. If no descriptor is free, it misreports pointers.
 #if defined(__has_feature)
 #if __has_feature(undefined_behavior_sanitizer)
 #define NEEDS_DESCRIPTORS true
@@ -212,10 +212,10 @@ TEST_CASE("a function may open or close the port or reset the gateway while stop
 #define NEEDS_DESCRIPTORS false
 #endif
 
-TEST_CASE("a function may open the port or reset while stop() waits for it and a connection is rejected" *
+TEST_CASE("a callback for a rejected connection may accept connections or reset while stop() waits for it" *
           doctest::skip(NEEDS_DESCRIPTORS)) {
   for (const Action act : {accept_connections, reset}) {
-    const auto outcome = said_by([&] {
+    const auto outcome = run_in_child([&] {
       std::promise<void> entered;
       std::promise<void> go_on;
       std::unique_ptr<Gateway> gateway;

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <type_traits>
 
-/// The switch in mutated code.
+/// Called by mutated code: selects the mutant that runs, and records the mutants that are reached.
 namespace mutation {
 
-/// The settings of the environment, read once.
+/// The settings from environment variables, read once.
 struct Switch {
   int chosen = 0;                             ///< the number of the enabled mutant; 0 runs the original code
   volatile unsigned char* reached = nullptr;  ///< one byte for each mutant, shared by the processes of a test

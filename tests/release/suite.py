@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the tests of the program, tests/endpoint/*_test.py, on an existing program.
+"""Runs the program's tests, tests/endpoint/*_test.py, with a program that is already built.
 
   tests/release/suite.py PROGRAM [--only NAME,NAME] [--jobs 4] [--junit FILE]
 
-PROGRAM is a file. Without --only, all of them. Prints the result of each file, and the output of failed ones. The last
-line has the totals: "N passed, N failed, N skipped". Exits with 1 if a test failed.
+PROGRAM is the path of the program. Without --only, runs all tests. Prints the result of each test, and the output of
+failed ones. The last line has the totals: "N passed, N failed, N skipped". Exits with 1 if a test failed.
 """
 
 import argparse
@@ -27,17 +27,17 @@ def run(name, program, seconds):
             [sys.executable, FOLDER / f"{name}_test.py", program],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
         )
-        said, code = done.stdout.decode(errors="replace"), done.returncode
+        output, code = done.stdout.decode(errors="replace"), done.returncode
     except subprocess.TimeoutExpired as late:
-        said, code = f"{(late.stdout or b'').decode(errors='replace')}\nno end within {seconds} s", 1
-    counted = re.search(r"^Ran (\d+) tests? in", said, re.M)
-    numbers = {key: int(value) for key, value in re.findall(r"(failures|errors|skipped)=(\d+)", said.rpartition("\nRan ")[2])}
+        output, code = f"{(late.stdout or b'').decode(errors='replace')}\nno end within {seconds} s", 1
+    counted = re.search(r"^Ran (\d+) tests? in", output, re.M)
+    numbers = {key: int(value) for key, value in re.findall(r"(failures|errors|skipped)=(\d+)", output.rpartition("\nRan ")[2])}
     failed = numbers.get("failures", 0) + numbers.get("errors", 0)
     if code != 0 or counted is None or int(counted[1]) == 0:
         failed = max(failed, 1)
     skipped = numbers.get("skipped", 0)
     passed = max(int(counted[1]) - failed - skipped, 0) if counted else 0
-    return {"name": name, "passed": passed, "failed": failed, "skipped": skipped, "said": said,
+    return {"name": name, "passed": passed, "failed": failed, "skipped": skipped, "output": output,
             "seconds": time.monotonic() - start}
 
 
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--junit")
     options = parser.parse_args()
-    # The tests send these signals. nohup, or a shell that runs this in the background, ignores them.
+    # The tests send these signals. Restores their defaults: nohup and shells start background jobs that ignore some.
     for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
         signal.signal(number, signal.SIG_DFL)
     every = sorted(path.name.removesuffix("_test.py") for path in FOLDER.glob("*_test.py"))
@@ -65,13 +65,13 @@ def main():
             print(f"{result['name']}: {result['passed']} passed, {result['failed']} failed, {result['skipped']} skipped, "
                   f"{result['seconds']:.0f} s", flush=True)
             if result["failed"]:
-                print(result["said"])
+                print(result["output"])
     if options.junit:
         suite = ET.Element("testsuite", name="release")
         for result in results:
             case = ET.SubElement(suite, "testcase", name=f"release.{result['name']}", time=f"{result['seconds']:.1f}")
             if result["failed"]:
-                ET.SubElement(case, "failure").text = re.sub(r"[^\t\n\x20-\ud7ff]", "?", result["said"])
+                ET.SubElement(case, "failure").text = re.sub(r"[^\t\n\x20-\ud7ff]", "?", result["output"])
         ET.ElementTree(suite).write(options.junit)
     total = {key: sum(result[key] for result in results) for key in ("passed", "failed", "skipped")}
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")

@@ -316,7 +316,7 @@ TEST_CASE("response_format decides the form of the default reply") {
   CHECK(cut.finish_reason() == "length");
 }
 
-TEST_CASE("a schema for which no instance is promised gets a 400 that names the place") {
+TEST_CASE("a schema with an unsupported keyword gets a 400 that names its location") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Json schema = {{"type", "object"}, {"properties", {{"a", {{"if", {{"type", "string"}}}}}}}};
   const Response format = Http(gateway).chat(

@@ -309,7 +309,7 @@ TEST_CASE("Retry-After can have every form that servers send") {
   }
 }
 
-TEST_CASE("a Retry-After date is relative to the clock at its sending") {
+TEST_CASE("a Retry-After date is computed when the failure is sent") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.fail_always(rate_limited().retry_after_date(60s));

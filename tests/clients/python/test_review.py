@@ -80,7 +80,7 @@ def temporary_failures(client, gateway):
         assert ask(client, failing(gateway, **spec)).choices[0].message.content == "ok at attempt 2"
 
 
-def permanent_failures_asked_for_twice(client, gateway):
+def requests_repeated_after_permanent_failures(client, gateway):
     for status in [400, 401, 403]:
         messages = failing(gateway, status, times=9)
         for _ in range(2):
@@ -98,7 +98,7 @@ def permanent_failures_asked_for_twice(client, gateway):
         structured_output,
         models,
         temporary_failures,
-        permanent_failures_asked_for_twice,
+        requests_repeated_after_permanent_failures,
     ],
 )
 def test_the_sdk_gets_no_finding(documented, client, scenario):
@@ -108,7 +108,7 @@ def test_the_sdk_gets_no_finding(documented, client, scenario):
     assert review["judged"] >= 1
 
 
-def test_the_asynchronous_client_gets_no_finding_next_to_the_synchronous_one(documented, client):
+def test_synchronous_and_asynchronous_clients_of_one_gateway_get_no_finding(documented, client):
     plain_answers(client, documented)
 
     async def main():
