@@ -2,7 +2,6 @@
 // `src/evidence/evidence_json.cpp`.
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <utility>
 
@@ -47,16 +46,12 @@ struct Filter {
 };
 
 void read_status(const std::string& text, Filter& filter) {
-  const bool is_digit = text.size() == 3 && text[0] >= '1' && text[0] <= '5';
-  if (is_digit && text.substr(1) == "xx") {
-    filter.least_status = (text[0] - '0') * 100;
-    filter.most_status = filter.least_status + 99;
-    return;
-  }
-  if (!is_digit || !std::isdigit(static_cast<unsigned char>(text[1])) ||
-      !std::isdigit(static_cast<unsigned char>(text[2])))
+  const bool is_class = text.size() == 3 && text.substr(1) == "xx";
+  const auto status = internal::text::whole_number(is_class ? text.substr(0, 1) + "00" : text);
+  if (text.size() != 3 || !status || *status < 100 || *status > 599)
     throw invalid_query("status", text, "a status such as 429, or a class of them such as 4xx");
-  filter.least_status = filter.most_status = std::stoi(text);
+  filter.least_status = static_cast<int>(*status);
+  filter.most_status = filter.least_status + (is_class ? 99 : 0);
 }
 
 Filter filter_of(const Control& control, const ControlRequest& request) {
