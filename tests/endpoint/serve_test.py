@@ -407,7 +407,7 @@ class WhatItServes(unittest.TestCase):
             self.assertTrue(3500 < float(response.getheader("Retry-After")) <= 3600)
 
     def test_a_limit_takes_windows_in_each_unit(self):
-        for window in ["60s", "60", "1m", "0.9m"]:
+        for window in ["60s", "1m", "0.9m"]:
             with self.subTest(window), Endpoint("--limit", "1/" + window) as endpoint:
                 self.assertEqual(endpoint.status(), 200)
                 response, _ = endpoint.chat()
@@ -795,7 +795,7 @@ class HowItEnds(unittest.TestCase):
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
                 ["--fail", "429@"], ["--fail", "399"], ["--limit", "60s/60s"],
                 ["--limit", "1/ms"], ["--first-token-ms", "3600001"], ["--first-token-ms", "-1"],
-                ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
+                ["--limit", "60"], ["--limit", "60/60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit-tokens", "60"], ["--limit-tokens", "0/60s"], ["--limit-tokens", "x/60s"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "1/900000h"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
