@@ -9057,9 +9057,9 @@ class ConnectionHandler {
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
-/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
-/// macros change the layout of its classes, so a mix has undefined behaviour. Implemented in `compatibility.cpp`.
-void require_one_httplib();
+/// Throws GatewayError if this program is linked with a cpp-httplib that was compiled with other macros, which change
+/// the layout of its classes. Implemented in `compatibility.cpp`.
+void require_matching_httplib();
 
 /// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
@@ -23298,7 +23298,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 
 // ---- http/compatibility.cpp -----------------------------------------------------------------------------------------
 
-// Supports the oldest cpp-httplib, and detects incompatible configurations.
+// The oldest supported cpp-httplib; detects one that was compiled with OpenSSL.
 
 #ifndef CPPHTTPLIB_VERSION
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
@@ -23330,57 +23330,6 @@ constexpr std::uint64_t version_number(std::string_view version) {
 static_assert(version_number(CPPHTTPLIB_VERSION) >= 11004,
               "mock_gateway needs cpp-httplib 0.11.4 or newer; install one, or let CMake fetch it");
 
-inline constexpr std::uint64_t openssl = 1;
-inline constexpr std::uint64_t zlib = 2;
-inline constexpr std::uint64_t brotli = 4;
-inline constexpr std::uint64_t zstd = 8;
-
-/// The configurations this program's files were compiled with: the first, and one that differs from it.
-struct Seen {
-  std::atomic<std::uint64_t> first{0};
-  std::atomic<std::uint64_t> other{0};
-};
-inline Seen seen;
-
-MOCK_GATEWAY_INLINE bool note(std::uint64_t configuration) {
-  std::uint64_t first = 0;
-  if (!seen.first.compare_exchange_strong(first, configuration) && first != configuration) seen.other = configuration;
-  return true;
-}
-
-/// One instantiation per configuration, initialized before main. Files with the same configuration share it.
-template <std::uint64_t Configuration>
-struct Noted {
-  inline static const bool done = note(Configuration);
-};
-
-// Not inline, so each file has its own copy, which instantiates Noted for its configuration.
-[[maybe_unused]] constexpr const bool* noted = &Noted<version_number(CPPHTTPLIB_VERSION) * 16
-#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
-                                                      + openssl
-#endif
-#ifdef CPPHTTPLIB_ZLIB_SUPPORT
-                                                      + zlib
-#endif
-#ifdef CPPHTTPLIB_BROTLI_SUPPORT
-                                                      + brotli
-#endif
-#ifdef CPPHTTPLIB_ZSTD_SUPPORT
-                                                      + zstd
-#endif
-                                                      >::done;
-
-MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) {
-  const std::uint64_t version = configuration / 16;
-  std::string text = std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) + "." +
-                     std::to_string(version % 1000);
-  text += (configuration & openssl) != 0 ? " with OpenSSL" : " without OpenSSL";
-  if ((configuration & zlib) != 0) text += ", zlib";
-  if ((configuration & brotli) != 0) text += ", brotli";
-  if ((configuration & zstd) != 0) text += ", zstd";
-  return text;
-}
-
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
 // Not null if this program is linked with a cpp-httplib library built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
@@ -23388,14 +23337,9 @@ extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribut
 
 }  // namespace compatibility
 
-MOCK_GATEWAY_INLINE void require_one_httplib() {
-  using namespace compatibility;
-  if (const std::uint64_t other = seen.other; other != 0)
-    throw GatewayError("files of this program were compiled with different configurations of cpp-httplib: " +
-                       configuration_text(seen.first) + ", and " + configuration_text(other) +
-                       "; give every file the same include path and the same CPPHTTPLIB_ macros");
+MOCK_GATEWAY_INLINE void require_matching_httplib() {
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-  if (&openssl_library)
+  if (&compatibility::openssl_library)
     throw GatewayError(
         "this program is linked with a cpp-httplib built with OpenSSL, but compiled without "
         "CPPHTTPLIB_OPENSSL_SUPPORT, so that their classes have different layouts; compile with the flags of "
@@ -25355,7 +25299,7 @@ class Server::Impl final : public httplib::Server {
 
 MOCK_GATEWAY_INLINE Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
                const std::function<void(int port)>& on_bound)
-    : impl_((require_one_httplib(), make_impl(handler, limits))) {
+    : impl_((require_matching_httplib(), make_impl(handler, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 
@@ -39510,68 +39454,68 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  23050    delivery/write_queue.cpp
 //  23191    http/acceptor.cpp
 //  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//  23352    http/connection.cpp
+//  23935    http/poller.cpp
+//  24103    http/reactor.cpp
+//  24366    http/request_reader.cpp
+//  24839    http/response.cpp
+//  24920    http/server.cpp
+//  25327    http/sockets.cpp
+//  25829    http/turned_away.cpp
+//  25913    http/workers.cpp
+//  26026    evidence/diagnosis.cpp
+//  26256    evidence/evidence_json.cpp
+//  26625    evidence/exchange.cpp
+//  26915    evidence/gateway_problems.cpp
+//  27363    evidence/journal.cpp
+//  27518    evidence/kept_problems.cpp
+//  27628    evidence/notes.cpp
+//  27730    evidence/record.cpp
+//  28192    evidence/redaction.cpp
+//  28332    evidence/redirects.cpp
+//  28455    evidence/retries.cpp
+//  28985    evidence/review.cpp
+//  29391    evidence/told_in_body.cpp
+//  29488    evidence/verification.cpp
+//  29606    serve/answer_headers.cpp
+//  29683    serve/asked_requests.cpp
+//  29750    serve/chat_judge.cpp
+//  30103    serve/connection_loop.cpp
+//  30264    serve/gateway_state.cpp
+//  30300    serve/judge.cpp
+//  30546    serve/limits.cpp
+//  30643    serve/operations.cpp
+//  30869    serve/reply_answer.cpp
+//  31010    serve/request_checks.cpp
+//  31095    serve/runner.cpp
+//  31489    serve/served_models.cpp
+//  31567    serve/served_request.cpp
+//  31635    gateway/catalogue.cpp
+//  32054    gateway/catalogue_chunks.cpp
+//  32365    gateway/catalogue_delivery.cpp
+//  32529    gateway/catalogue_entries.cpp
+//  32759    gateway/catalogue_failures.cpp
+//  33050    gateway/catalogue_framing.cpp
+//  33281    gateway/catalogue_tool_calls.cpp
+//  33488    gateway/chat_script.cpp
+//  33637    gateway/gateway.cpp
+//  33934    gateway/mishaps.cpp
+//  34276    gateway/options.cpp
+//  34429    gateway/sweep.cpp
+//  34849    document/scenario_files.cpp
+//  34987    document/script_document.cpp
+//  35377    document/script_faults.cpp
+//  35669    document/script_files.cpp
+//  35813    document/script_gateway.cpp
+//  36117    document/script_matchers.cpp
+//  36410    document/script_objects.cpp
+//  36570    document/script_reader.cpp
+//  37018    document/script_references.cpp
+//  37354    document/script_replies.cpp
+//  37745    document/script_schema.cpp
+//  37872    document/script_sections.cpp
+//  38414    document/script_values.cpp
+//  38802  Adapters
+//  38819    adapters/catch2.hpp
+//  38973    adapters/doctest.hpp
+//  39133    adapters/gtest.hpp

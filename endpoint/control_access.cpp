@@ -23,14 +23,6 @@ namespace {
 
 constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
 
-/// Returns a random ID, unique per program.
-std::string random_instance() {
-  std::string text;
-  for (const char byte : random_bytes(16))
-    for (const unsigned shift : {4U, 0U}) text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> shift & 15U];
-  return text;
-}
-
 /// Returns 32 random bytes in base64url, with a prefix that secret scanners can search for.
 std::string random_token() { return "mgct_" + random_base64url(32); }
 
@@ -80,7 +72,7 @@ std::optional<ControlSettings> settings_from(const Flags& flags) {
 
 }  // namespace
 
-ControlAccess::ControlAccess(const Flags& flags) : settings_(settings_from(flags)), instance_(random_instance()) {
+ControlAccess::ControlAccess(const Flags& flags) : settings_(settings_from(flags)), instance_(random_base64url(16)) {
   if (!flags.info_file.empty()) info_file_.emplace("--info-file", flags.info_file);
 }
 

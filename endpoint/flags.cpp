@@ -24,12 +24,6 @@ std::optional<std::size_t> positive(std::string_view text) {
   return static_cast<std::size_t>(*number);
 }
 
-/// Parses a duration as in scripts, or seconds without a unit.
-std::optional<Duration> window_from(const std::string& text) {
-  const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
-  return internal::duration_from(has_unit ? text : text + "s");
-}
-
 /// Parses "/v1/models" or "POST /v1/images/generations".
 Operation operation_from(const std::string& spec, const std::string& text) {
   const auto [method, path] = split(text, ' ');
@@ -103,7 +97,7 @@ Options with_limit(const Options& options, Limit limit, const std::string& flag,
                    const std::string& spec) {
   const auto [number_text, window_text] = split(spec, '/');
   const auto number = positive(number_text);
-  const auto window = window_from(window_text.value_or(""));
+  const auto window = internal::duration_from(window_text.value_or(""));
   if (!number || !window || *window <= Duration{0}) throw BadValue(flag + ": not " + form + ": " + spec);
   return (options.*limit)(*number, *window);
 }

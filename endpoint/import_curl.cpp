@@ -105,30 +105,6 @@ void cut_message(Recording& recording, Notes& notes) {
   notes.lines.push_back("curl said \"" + message + "\", which is no part of the body");
 }
 
-/// Removes trailers (RFC 9112, 7.1.2), which curl prints after a chunked body.
-void cut_trailers(Recording& recording) {
-  std::string& body = recording.body;
-  const std::string names = "," + text::lower_ascii(find_field(recording.headers, "Trailer").value_or("")) + ",";
-  std::size_t end = body.size();
-  while (end >= 2 && body.compare(end - 2, 2, "\r\n") == 0) {
-    const std::size_t line = end == 2 ? std::string::npos : body.rfind('\n', end - 3);
-    const std::size_t from = line == std::string::npos ? 0 : line + 1;
-    // If the body does not end with a line end, its last line and the first trailer share a line.
-    std::size_t found = std::string::npos;
-    for (std::size_t begin = 0; begin < names.size();) {
-      const std::size_t comma = std::min(names.find(',', begin), names.size());
-      const std::string name(text::trim(std::string_view(names).substr(begin, comma - begin)));
-      begin = comma + 1;
-      if (name.empty() || found != std::string::npos) continue;
-      const std::size_t place = text::lower_ascii(body.substr(from, end - from)).rfind(name + ":");
-      if (place != std::string::npos) found = from + place;
-    }
-    if (found == std::string::npos) break;
-    end = found;
-  }
-  body.erase(end);
-}
-
 /// Cuts bytes beyond the Content-Length, and notes an incomplete body.
 void fit_length(Recording& recording, Notes& notes) {
   // Content-Length is the compressed length.
@@ -178,7 +154,6 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
   }
   last.body = std::string(reader.rest());
   cut_message(last, notes);
-  cut_trailers(last);
   fit_length(last, notes);
   if (earlier > 0)
     notes.lines.push_back("the last of " + std::to_string(earlier + 1) + " replies in the file is the one that counts");

@@ -41,7 +41,6 @@ class CommandLine {
   CheckFlags check_flags_;
   std::vector<std::string> command_;  // after "--"
   bool has_command_ = false;
-  bool list_scenarios_ = false;
   bool json_ = false;
   std::vector<std::string> scripts_;
   std::string format_ = "text";
@@ -61,8 +60,6 @@ class CommandLine {
 CommandLine::CommandLine() {
   app_.set_version_flag("--version", std::string("mock-gateway ") + MOCK_GATEWAY_VERSION);
   add_flags(app_, flags_, "8080");
-  CLI::Option* list = app_.add_flag("--list-scenarios", list_scenarios_, "print the catalogue of scenarios");
-  app_.add_flag("--json", json_, "with --list-scenarios: every detail of each, as JSON")->needs(list);
   app_.require_subcommand(0, 1);
 
   CLI::App* serve = app_.add_subcommand("serve", "serve until Ctrl-C or SIGTERM; the default subcommand");
@@ -149,7 +146,7 @@ int CommandLine::chosen() {
   if (check_->parsed()) return check(check_flags_, command_);
   if (validate_->parsed()) return validate(scripts_, format_);
   if (import_->parsed()) return import_recording(recording_, skip_missing_bodies_);
-  if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);
+  if (scenarios_->parsed()) return list_scenarios(json_);
   if (schema_->parsed()) {
     std::cout << script_schema().dump(2) << std::endl;
     return 0;

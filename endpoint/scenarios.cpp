@@ -1,4 +1,4 @@
-// The output of `scenarios` and `--list-scenarios`.
+// The output of `scenarios`.
 
 #include <algorithm>
 #include <cstddef>

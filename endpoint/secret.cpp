@@ -10,15 +10,11 @@
 namespace mock_gateway {
 namespace endpoint {
 
-std::string random_bytes(std::size_t count) {
+std::string random_base64url(std::size_t count) {
   std::random_device random;
   std::string bytes;
   while (bytes.size() < count) bytes += static_cast<char>(random() & 0xffU);
-  return bytes;
-}
-
-std::string random_base64url(std::size_t count) {
-  std::string text = internal::text::base64(random_bytes(count));
+  std::string text = internal::text::base64(bytes);
   std::replace(text.begin(), text.end(), '+', '-');
   std::replace(text.begin(), text.end(), '/', '_');
   return text.substr(0, text.find('='));

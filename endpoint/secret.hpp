@@ -7,9 +7,7 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Returns cryptographically secure random bytes.
-std::string random_bytes(std::size_t count);
-/// Returns random bytes in base64url (RFC 4648, 5), without padding.
+/// Returns cryptographically secure random bytes in base64url (RFC 4648, 5), without padding.
 std::string random_base64url(std::size_t count);
 /// Compares in constant time, so that response times reveal nothing about a secret.
 bool equal_in_constant_time(std::string_view given, std::string_view secret);

@@ -7,7 +7,7 @@ import { copy } from './dialogs.mjs';
 import { live } from './live.mjs';
 import { showControl } from './failures.mjs';
 import { showExchange } from './exchange.mjs';
-import { askReview, findings, forgetReview, reviewed } from './findings.mjs';
+import { forgetReview } from './findings.mjs';
 import { showJournal } from './journal.mjs';
 import { showKeys } from './keys.mjs';
 import { showReview } from './review.mjs';
@@ -57,7 +57,6 @@ function open(moved) {
     if (here) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  showNews();
   const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(' ')}` : view.title;
   document.title = `${title} – mock-gateway`;
   const heading = el('h1', { tabindex: -1 }, title);
@@ -117,24 +116,6 @@ function openPair(heading, name, { parts, query }, moved) {
   if (moved && !stays) (isOpen ? heading : pair.title).focus();
 }
 
-/// The numbers of a tab: the news since its view was last shown.
-const before = {};
-let now = {};  // empty until the gateway has answered
-
-function showNews() {
-  const here = address().name;
-  const current = views[here].under ?? here;
-  for (const link of nav.querySelectorAll('a')) {
-    const name = link.dataset.view;
-    if (now[name] === undefined) continue;
-    // The current view shows its news. Fewer than before: the journal was cleared.
-    if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
-    const number = now[name] - before[name];
-    refill(link, views[name].title, number > 0 && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
-      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, ' new'))]);
-  }
-}
-
 function askForToken(reason) {
   head.abort();
   nav.hidden = true;
@@ -160,13 +141,9 @@ function showState(root) {
   const isAnother = instance !== undefined && instance !== root.instance;
   if (isAnother) {
     forgetReview();
-    for (const name of Object.keys(before)) delete before[name];
     if (views[address().name].numbered) setTimeout(() => { endShown(); open(false); });
   }
   instance = root.instance;
-  if (root.counts.requests !== now.journal || root.counts.open > 0) askReview(head.signal);
-  now = { ...now, journal: root.counts.requests };
-  showNews();
   document.getElementById('version').textContent = root.version;
   const broken = root.script.problems.length > 0;
   refill(state,
@@ -225,10 +202,6 @@ connection.addEventListener('found', () => {
   if (hasToken()) followState();
 });
 
-reviewed.addEventListener('changed', () => {
-  now.review = findings;
-  showNews();
-});
 wide.addEventListener('change', () => {
   if (hasToken() && ['journal', 'exchange'].includes(address().name)) open(false);
 });

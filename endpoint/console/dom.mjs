@@ -213,24 +213,6 @@ function source({ source: line, column, source_column: first }) {
     el('span', { class: 'caret', 'aria-hidden': 'true' }, el('span', { class: 'unseen' }, before), '^'));
 }
 
-/// The buttons of a row: one stop of the Tab key; the arrow keys move within it (ARIA's toolbar pattern).
-export function toolbar(label, ...buttons) {
-  const made = add(el('div', { class: 'row', role: 'toolbar', 'aria-label': label, focusin: stopHere, keydown: move }), buttons);
-  const stops = () => [...made.querySelectorAll('button, a[href]')];
-  function stopHere({ target }) {
-    for (const each of stops()) each.tabIndex = each === target ? 0 : -1;
-  }
-  function move(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    const all = stops();
-    event.preventDefault();
-    all[(all.indexOf(event.target) + step + all.length) % all.length].focus();
-  }
-  stops().forEach((each, index) => { each.tabIndex = index === 0 ? 0 : -1; });
-  return made;
-}
-
 /// Replaces the content of a container. The element with the same data-focus keeps the focus, and details whose summary has
 /// the same data-focus stay open.
 export function refill(container, ...children) {

@@ -1,4 +1,4 @@
-// Findings of the review: of each exchange, for rows and tabs; as lists.
+// Findings of the review: of each exchange, for rows; as lists.
 
 import { get } from './api.mjs';
 import { badgeOf, el, message } from './dom.mjs';
@@ -14,9 +14,6 @@ let again;  // the signal of a caller that came meanwhile
 
 /// The number of errors and warnings of an exchange and their highest severity; undefined if it has none.
 export const findingsOf = (id) => byExchange.get(id);
-
-/// The number of errors and warnings of all exchanges.
-export let findings = 0;
 
 export const isNote = ({ severity }) => severity === 'note';
 
@@ -65,14 +62,12 @@ export function forgetReview() {
 
 function take(list) {
   byExchange = new Map();
-  const found = list.filter((finding) => !isNote(finding));
-  for (const { severity, exchanges } of found) {
+  for (const { severity, exchanges } of list.filter((finding) => !isNote(finding))) {
     for (const id of exchanges) {
       const known = byExchange.get(id) ?? { count: 0, severity };
       const heavier = weights.indexOf(severity) > weights.indexOf(known.severity);
       byExchange.set(id, { count: known.count + 1, severity: heavier ? severity : known.severity });
     }
   }
-  findings = found.length;
   reviewed.dispatchEvent(new Event('changed'));
 }

@@ -2,7 +2,7 @@
 
 import { call, get } from './api.mjs';
 import { confirmed, copy, dialog } from './dialogs.mjs';
-import { add, button, el, field, form, refill, row, say, select, table, toolbar, withOptions } from './dom.mjs';
+import { add, button, el, field, form, refill, row, say, select, table, withOptions } from './dom.mjs';
 import { answered, live } from './live.mjs';
 import { cut, dayAndTime } from './text.mjs';
 
@@ -33,7 +33,7 @@ function keyRow(key, refresh) {
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
     el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
     moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, limits(key)),
-    toolbar(`Actions on ${name}`,
+    el('div', { class: 'row' },
       act(enabled ? 'Disable' : 'Enable', async () => {
         await call('POST', `${path(key)}/${other}`);
         await refresh();

@@ -85,8 +85,6 @@ ControlError ControlBody::error(const std::string& pointer, const std::string& m
   return error_of("invalid_request", {json_->problem(pointer, message)});
 }
 
-Json ControlRequest::json() const { return ControlBody(body).value(); }
-
 Json ControlRequest::object(const std::vector<std::string>& keys) const {
   if (body.empty()) return Json::object();
   const ControlBody parsed(body);

@@ -58,8 +58,6 @@ struct ControlRequest {
   /// Whether the client has closed its connection.
   std::function<bool()> is_abandoned = nullptr;
 
-  /// Parses the body as JSON with comments. Throws ControlError `invalid_json` for invalid JSON and duplicate keys.
-  Json json() const;
   /// Parses the body as an object with only these keys; an empty body is an empty object. Throws ControlError
   /// `invalid_request` for another key, and suggests the nearest known key.
   Json object(const std::vector<std::string>& keys) const;
@@ -93,7 +91,8 @@ struct ControlAnswer {
 /// The parsed JSON body of a request.
 class ControlBody {
  public:
-  /// Mounted stubs show `label` in place of a file name. Throws ControlError `invalid_json`.
+  /// Mounted stubs show `label` in place of a file name. Comments are allowed. Throws ControlError `invalid_json` for
+  /// invalid JSON and duplicate keys.
   explicit ControlBody(const std::string& text, const std::string& label = {});
 
   const Json& value() const { return json_->value(); }

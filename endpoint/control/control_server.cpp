@@ -37,12 +37,7 @@ wire::Headers common_headers() {
 std::string content_type_of(std::string_view name) {
   const std::string_view extension = name.substr(std::min(name.rfind('.'), name.size()));
   if (extension == ".html") return "text/html; charset=utf-8";
-  if (extension == ".mjs" || extension == ".js") return "text/javascript; charset=utf-8";
-  if (extension == ".css") return "text/css; charset=utf-8";
-  if (extension == ".json") return "application/json";
-  if (extension == ".svg") return "image/svg+xml";
-  if (extension == ".png") return "image/png";
-  return "application/octet-stream";
+  return extension == ".css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
 }
 
 bool is_page(const ReceivedRequest& request) { return std::string_view(request.target).substr(0, api.size()) != api; }

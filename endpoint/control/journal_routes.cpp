@@ -2,12 +2,10 @@
 // `src/evidence/evidence_json.cpp`.
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <utility>
 
 #include "../messages.hpp"
-#include "../recorded.hpp"
 #include "control.hpp"
 
 namespace mock_gateway {
@@ -20,72 +18,6 @@ std::string with_underscores(std::string word) {
   return word;
 }
 
-/// A search text, compared without ASCII case. Uses the Knuth-Morris-Pratt algorithm, so the time is linear in the
-/// searched text.
-class WantedText {
- public:
-  WantedText() = default;
-  explicit WantedText(const std::string& text) : text_(internal::text::lower_ascii(text)), matched_(text_.size(), 0) {
-    for (std::size_t length = 1; length < text_.size(); ++length)
-      matched_[length] = after(matched_[length - 1], text_[length]);
-  }
-
-  bool is_in(const std::string& text) const {
-    if (text_.empty()) return true;
-    std::size_t matched = 0;
-    for (const char c : text) {
-      matched = after(matched, c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-      if (matched == text_.size()) return true;
-    }
-    return false;
-  }
-
- private:
-  /// Returns the length of the match after `c`, given the length before it.
-  std::size_t after(std::size_t matched, char c) const {
-    while (matched > 0 && text_[matched] != c) matched = matched_[matched - 1];
-    return text_[matched] == c ? matched + 1 : 0;
-  }
-
-  std::string text_;
-  std::vector<std::size_t> matched_;  // the KMP failure function
-};
-
-/// Appends the reasoning, text and call arguments of a choice of a completion or chunk.
-void append_said(const Json& choice, std::string& said) {
-  const Json& part = importing::member(choice, choice.contains("delta") ? "delta" : "message");
-  said += importing::text_of(part, "reasoning_content") + importing::text_of(part, "content");
-  const Json& calls = importing::member(part, "tool_calls");
-  if (!calls.is_array()) return;
-  for (const Json& call : calls) {
-    const Json& function = importing::member(call, "function");
-    said += importing::text_of(function, "name") + importing::text_of(function, "arguments");
-  }
-}
-
-/// Returns the text of an answer's body; for a stream, that of all events joined.
-std::string said_in(const std::string& body) {
-  std::string said;
-  const auto read = [&said](std::string_view json) {
-    const Json value = importing::json_if_valid(json);
-    const Json& choices = importing::member(value, "choices");
-    if (!choices.is_array()) return;
-    for (const Json& choice : choices) append_said(choice, said);
-  };
-  if (!importing::looks_like_stream(body)) {
-    read(body);
-    return said;
-  }
-  constexpr std::string_view field = "data:";
-  for (std::size_t begin = 0; begin < body.size();) {
-    const std::size_t end = std::min(body.find_first_of("\r\n", begin), body.size());
-    const std::string_view line = std::string_view(body).substr(begin, end - begin);
-    if (line.substr(0, field.size()) == field) read(line.substr(field.size()));
-    begin = end + 1;
-  }
-  return said;
-}
-
 /// Selects exchanges.
 struct Filter {
   RequestScope key;
@@ -93,20 +25,18 @@ struct Filter {
   int least_status = 0;
   int most_status = 999;
   std::optional<Decision::Kind> decision;
-  WantedText text;
-  bool in_request = true;
-  bool in_answer = false;
+  std::string text;  // in lower case
   /// Conditions on the chat request; empty: also other requests.
   std::vector<Matcher> when;
 
   bool has_text(const Exchange& exchange) const {
+    if (text.empty()) return true;
     const ReceivedRequest& request = exchange.request();
-    if (in_request && (text.is_in(request.target) || text.is_in(request.body) || text.is_in(request.key_description) ||
-                       text.is_in(exchange.decision().detail) || text.is_in(internal::refusal_of(exchange))))
-      return true;
-    if (!in_answer) return false;
-    const std::optional<SentAnswer> answer = exchange.answer();
-    return answer && (text.is_in(answer->body()) || text.is_in(said_in(answer->body())));
+    const auto is_in = [this](const std::string& searched) {
+      return internal::text::lower_ascii(searched).find(text) != std::string::npos;
+    };
+    return is_in(request.target) || is_in(request.body) || is_in(request.key_description) ||
+           is_in(exchange.decision().detail) || is_in(internal::refusal_of(exchange));
   }
   bool matches(const Exchange& exchange) const {
     return exchange.status() >= least_status && exchange.status() <= most_status &&
@@ -116,16 +46,12 @@ struct Filter {
 };
 
 void read_status(const std::string& text, Filter& filter) {
-  const bool is_digit = text.size() == 3 && text[0] >= '1' && text[0] <= '5';
-  if (is_digit && text.substr(1) == "xx") {
-    filter.least_status = (text[0] - '0') * 100;
-    filter.most_status = filter.least_status + 99;
-    return;
-  }
-  if (!is_digit || !std::isdigit(static_cast<unsigned char>(text[1])) ||
-      !std::isdigit(static_cast<unsigned char>(text[2])))
+  const bool is_class = text.size() == 3 && text.substr(1) == "xx";
+  const auto status = internal::text::whole_number(is_class ? text.substr(0, 1) + "00" : text);
+  if (text.size() != 3 || !status || *status < 100 || *status > 599)
     throw invalid_query("status", text, "a status such as 429, or a class of them such as 4xx");
-  filter.least_status = filter.most_status = std::stoi(text);
+  filter.least_status = static_cast<int>(*status);
+  filter.most_status = filter.least_status + (is_class ? 99 : 0);
 }
 
 Filter filter_of(const Control& control, const ControlRequest& request) {
@@ -147,14 +73,7 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   const std::string text = request.value("text").value_or("");
   if (text.size() > longest_text)
     throw invalid_query("text", text, "a text of at most " + std::to_string(longest_text) + " bytes");
-  filter.text = WantedText(text);
-  if (const auto place = request.value("text_in")) {
-    if (*place != "request" && *place != "answer" && *place != "any")
-      throw invalid_query("text_in", *place, "request, answer or any");
-    filter.in_request = *place != "answer";
-    filter.in_answer = *place != "request" && !text.empty();
-    if (text.empty()) filter.in_request = true;
-  }
+  filter.text = internal::text::lower_ascii(text);
   return filter;
 }
 
@@ -344,13 +263,10 @@ std::vector<ControlRoute> journal_routes() {
   return {
       {"GET",
        "/journal",
-       {"after", "before", "limit", "key", "scope", "status", "decision", "text", "text_in", "wait"},
+       {"after", "before", "limit", "key", "scope", "status", "decision", "text", "wait"},
        &list_exchanges},
-      {"POST", "/journal/count", {"key", "scope", "status", "decision", "text", "text_in"}, &count_exchanges},
-      {"POST",
-       "/journal/find",
-       {"before", "limit", "key", "scope", "status", "decision", "text", "text_in"},
-       &find_exchanges},
+      {"POST", "/journal/count", {"key", "scope", "status", "decision", "text"}, &count_exchanges},
+      {"POST", "/journal/find", {"before", "limit", "key", "scope", "status", "decision", "text"}, &find_exchanges},
       {"DELETE",
        "/journal",
        {},

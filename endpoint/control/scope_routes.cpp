@@ -17,13 +17,21 @@ ControlAnswer review(Control& control, const ControlRequest& request) {
   return {200, as_json(control.gateway().review(requests_of(control.scope_of(request))))};
 }
 
+/// Shortens the name of a test to the limit of keys' names, 256 bytes: its beginning and its end.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t part = 125;
+  if (internal::name_length_error(name).empty()) return name;
+  std::size_t end = name.size() - part;
+  while ((static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) ++end;  // not within a character
+  return internal::text::excerpt(name, part) + name.substr(end);
+}
+
 ControlAnswer create_scope(Control& control, const ControlRequest& request) {
   const Json body = request.object({"name"});
   std::string name;
   if (body.contains("name")) {
     if (!body["name"].is_string()) throw request.invalid("/name", "expected a text, such as the name of the test");
-    name = body["name"].get<std::string>();
-    request.require_name("/name", name);
+    name = shortened(body["name"].get_ref<const std::string&>());
   }
   const CreatedKey key = control.gateway().keys().create(name);
   control.scopes.add(key.id, key.description);

@@ -57,7 +57,7 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
     }
   }
   const internal::ScriptText script = read_script(control, request.body, "", "");
-  control.layer.put(control.gateway(), *script.document, without_secrets(request.json()));
+  control.layer.put(control.gateway(), *script.document, without_secrets(ControlBody(request.body).value()));
   return {200, Json{{"stubs", stubs_json(control, control.layer.document_stubs())},
                     {"warnings", as_json(script.document->warnings(control.gateway()))}}};
 }

@@ -181,16 +181,12 @@ func Start(t testing.TB) *Gateway {
 
 // Scope returns a scope of this server. It verifies and reviews the scope after the test.
 func (s *Server) Scope(t testing.TB) *Gateway {
-	name := t.Name()
-	if len(name) > 256 { // the program's limit
-		name = strings.ToValidUTF8(name[:125], "") + "…" + strings.ToValidUTF8(name[len(name)-125:], "")
-	}
 	var made struct {
 		ID      string
 		BaseURL string `json:"base_url"`
 		APIKey  string `json:"api_key"`
 	}
-	if err := s.Control("POST", "/scopes", M{"name": name}, nil, &made); err != nil {
+	if err := s.Control("POST", "/scopes", M{"name": t.Name()}, nil, &made); err != nil {
 		t.Fatal(err)
 	}
 	g := &Gateway{BaseURL: made.BaseURL, APIKey: made.APIKey, ID: made.ID, Server: s, t: t, seen: map[string]bool{}}

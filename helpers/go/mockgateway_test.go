@@ -388,18 +388,3 @@ func TestWhatGoesAroundProxiesStillDoes(t *testing.T) {
 		}
 	}
 }
-
-func TestALongNameKeepsItsEnds(t *testing.T) {
-	t.Run(strings.Repeat("é", 300)+"end", func(t *testing.T) {
-		gateway := Start(t)
-		gateway.Stub(M{"reply": "Hello."})
-		var key struct{ Name string }
-		if err := gateway.Server.Control("GET", "/keys/"+gateway.ID, nil, nil, &key); err != nil {
-			t.Fatal(err)
-		}
-		expectText(t, key.Name, "…")
-		if !strings.HasPrefix(key.Name, "TestALong") || !strings.HasSuffix(key.Name, "end") {
-			t.Error(key.Name)
-		}
-	})
-}

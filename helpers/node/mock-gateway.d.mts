@@ -59,12 +59,11 @@ export class MockGateway {
 /** Query parameters. */
 export type Query = Record<string, string | number | boolean>;
 
-/** Filters of the journal: `{ status: 429, text: 'Hi', text_in: 'answer', limit: 10 }`. */
+/** Filters of the journal: `{ status: 429, text: 'Hi', limit: 10 }`. */
 export interface JournalFilters {
   status?: number | string;
   decision?: string;
   text?: string;
-  text_in?: 'request' | 'answer' | 'any';
   key?: string;
   limit?: number;
   before?: number;

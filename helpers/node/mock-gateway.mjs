@@ -140,7 +140,7 @@ export class MockGateway {
   }
 
   // Each method sends one request. `mock-gateway openapi` prints its fields and responses.
-  async scope(name) { return new Scope(this, await this.control('POST', '/scopes', { name: short(name) })); }
+  async scope(name) { return new Scope(this, await this.control('POST', '/scopes', { name })); }
   createKey(fields = {}) { return this.control('POST', '/keys', fields); } // with its `id` and `secret`
   disableKey(id) { return this.control('POST', `/keys/${id}/disable`); }
   enableKey(id) { return this.control('POST', `/keys/${id}/enable`); }
@@ -312,15 +312,6 @@ function aroundProxies() {
   const { NO_PROXY: upper, no_proxy: lower } = process.env;
   const around = (hosts) => (hosts === '*' ? hosts : `${hosts},127.0.0.1`);
   return { NO_PROXY: around(upper || lower || 'localhost'), no_proxy: around(lower || upper || 'localhost') };
-}
-
-// A test's name, shortened to the program's limit of 256 bytes: its beginning and its end.
-function short(name) {
-  const bytes = Buffer.from(name ?? '');
-  if (bytes.length <= 256) return name;
-  const end = bytes.subarray(-125);
-  return new TextDecoder().decode(bytes.subarray(0, 125), { stream: true }) + '…' +
-    end.subarray(end.findIndex((byte) => (byte & 0xc0) !== 0x80)).toString();
 }
 
 // Distinguishes problems and findings that have the same text.

@@ -14,7 +14,7 @@ test('types', async (t) => {
   await gateway.fail({ failure: 'overloaded', times: 2 });
   const codes: string[] = (await gateway.review()).findings.map(({ code }) => code);
   const texts: string[] = (await gateway.verify()).problems.map(({ message }) => message);
-  const count: number = await gateway.count({ user_says: 'Hi' }, { status: 429, text_in: 'answer' });
+  const count: number = await gateway.count({ user_says: 'Hi' }, { status: 429, text: 'there' });
   const newest: Exchange | undefined = (await gateway.journal({ limit: 1, status: '4xx' }))[0];
   const said: string = newest?.request.body.json.messages[0].content;
   const state: string = await gateway.state('login');

@@ -402,7 +402,7 @@ class Server::Impl final : public httplib::Server {
 
 Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
                const std::function<void(int port)>& on_bound)
-    : impl_((require_one_httplib(), make_impl(handler, limits))) {
+    : impl_((require_matching_httplib(), make_impl(handler, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 

@@ -29,9 +29,9 @@ class ConnectionHandler {
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
-/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
-/// macros change the layout of its classes, so a mix has undefined behaviour. Implemented in `compatibility.cpp`.
-void require_one_httplib();
+/// Throws GatewayError if this program is linked with a cpp-httplib that was compiled with other macros, which change
+/// the layout of its classes. Implemented in `compatibility.cpp`.
+void require_matching_httplib();
 
 /// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {

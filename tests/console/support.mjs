@@ -231,13 +231,11 @@ export class Console {
     });
   }
 
-  /// Presses Tab until the element with this name has the focus. Presses the arrow key within the buttons of a row.
+  /// Presses Tab until the element with this name has the focus.
   async tabTo(name, most = 120) {
     for (let pressed = 0; pressed < most; ++pressed) {
       if (await this.focused() === name) return;
-      const isBeside = await this.page.evaluate((wanted) => [...(document.activeElement.closest('[role="toolbar"]')?.children ?? [])]
-        .some((each) => (each.getAttribute('aria-label') ?? each.textContent) === wanted), name);
-      await this.page.keyboard.press(isBeside ? 'ArrowRight' : 'Tab');
+      await this.page.keyboard.press('Tab');
     }
     assert.fail(`Tab does not reach "${name}"`);
   }

@@ -343,13 +343,12 @@ class Names(Gate):
 
     def test_each_name_has_at_most_256_bytes(self):
         key = self.gateway.post("/keys", {"name": "first"})["id"]
-        scope = self.gateway.post("/scopes", {"name": "test"})["id"]
+        scope = self.gateway.post("/scopes", {"name": self.LONGEST})["id"]
         # The kinds of names, each with the call that sets the name.
         ways = {
             "a stub": lambda name: self.gateway.post("/stubs", {"name": name, "reply": "Hi"}),
             "a key": lambda name: self.gateway.post("/keys", {"name": name}),
             "a new name of a key": lambda name: self.gateway.call("PATCH", f"/keys/{key}", {"name": name}),
-            "a scope": lambda name: self.gateway.post("/scopes", {"name": name}),
             "a state": lambda name: self.gateway.put("/states/order", {"state": name}),
             "a state machine": lambda name: self.gateway.put(f"/states/{urllib.parse.quote(name)}", {"state": "paid"}),
             "a state machine of a scope": lambda name: self.gateway.put(f"/states/{urllib.parse.quote(name)}",
@@ -379,6 +378,11 @@ class Names(Gate):
         self.assertIn(json.dumps(self.LONGEST)[1:-1], told)
         self.assertNotIn(json.dumps(self.LONGEST)[1:-1] + "x", told)
         self.assertNotIn("x" * 257, told)
+
+    def test_a_scope_keeps_both_ends_of_a_name_that_is_too_long(self):
+        for name, kept in [(self.LONGEST, self.LONGEST), ("a" * 130 + "b" * 127, "a" * 125 + "…" + "b" * 125),
+                           ("é" * 500, "é" * 62 + "…" + "é" * 62), ("x" + "😀" * 500, "x" + "😀" * 31 + "…" + "😀" * 31)]:
+            self.assertEqual(self.gateway.post("/scopes", {"name": name})["name"], kept)
 
 
 class Masked(unittest.TestCase):

@@ -40,7 +40,7 @@ class Start(Api):
             fields = "instance pid base_url api_key control_url control_token version"
             self.assertEqual(list(gateway.info), fields.split())
             self.assertEqual(gateway.info["pid"], gateway.process.pid)
-            self.assertRegex(gateway.info["instance"], "^[0-9a-f]{32}$")
+            self.assertRegex(gateway.info["instance"], "^[-0-9A-Z_a-z]{22}$")
             self.assertRegex(gateway.info["control_token"], "^mgct_[A-Za-z0-9_-]{43}$")
             root = gateway.get("")
             for field in ("instance", "pid", "base_url", "control_url", "version"):

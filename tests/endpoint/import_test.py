@@ -171,18 +171,6 @@ class WhatItPrints(unittest.TestCase):
             self.assertIn(f"header {name} is left out, since its value is not UTF-8 or has a control",
                           script["comment"])
 
-    def test_trailers_are_not_part_of_the_body(self):
-        head = b"HTTP/1.1 500 No\r\nTrailer: X-Sum, x-other ,\r\n\r\n"
-        for body, kept in [(b"Hi\r\nX-Sum: 1\r\nX-Other: 2\r\n", b"Hi\r\n"), (b"HiX-OTHER: 2\r\nx-sum: 1\r\n", b"Hi"),
-                           (b"X-Sum: 1\r\n", b""), (b"X-Sum: 1\r\nX-Sum: 2\r\n", b""), (b"\r\n", b"\r\n"),
-                           (b"\nX-Sum: 1\r\n", b"\n"), (b"Hi X-Sum: 1\n", b"Hi X-Sum: 1\n"),
-                           (b"X-Sums: 1\r\n", b"X-Sums: 1\r\n"),
-                           (b"X-Sum: 1\r\nHi\r\n", b"X-Sum: 1\r\nHi\r\n"), (b"", b"")]:
-            with self.subTest(body):
-                self.assertEqual(whole_body(reply_of(imported_bytes(head + body))["raw_reply"]), kept)
-        without = b"HTTP/1.1 500 No\r\n\r\nHi\r\nX-Sum: 1\r\n"
-        self.assertEqual(reply_of(imported_bytes(without))["raw_reply"]["body"], "Hi\r\nX-Sum: 1\r\n")
-
     def test_a_content_length_that_is_not_one_to_nine_digits_is_ignored(self):
         for length, body in [("000000002", "Hi"), ("0000000002", "Hi there"), ("2x", "Hi there"),
                              ("", "Hi there")]:

@@ -364,7 +364,7 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertEqual((info["control_url"], info["control_token"]), (None, None))
         self.assertEqual((info["base_url"], info["api_key"]), (environment["OPENAI_BASE_URL"], "sk-mine"))
         self.assertEqual(info["pid"], parent)
-        self.assertRegex(info["instance"], r"\A[0-9a-f]{32}\Z")
+        self.assertRegex(info["instance"], r"\A[-0-9A-Z_a-z]{22}\Z")
         self.assertIn(info["version"], execute("--version").stdout)
         self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "the program did not remove the file")
         self.assertNotEqual(info["instance"], self.environment()[1]["instance"])

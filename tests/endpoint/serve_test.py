@@ -276,17 +276,15 @@ class WhatItPrints(unittest.TestCase):
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
         for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--limit-tokens", "--seed", "--profile",
-                     "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
+                     "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario",
                      "--version", "--script", "--quiet", "--report", "--fail-on", "--without-finding"]:
             self.assertIn(flag, usage.stdout)
 
     def test_the_catalogue_as_a_table_and_as_json(self):
-        listed = run("--list-scenarios")
+        listed = run("scenarios")
         self.assertEqual((listed.returncode, listed.stderr), (0, ""))
         lines = listed.stdout.splitlines()
-        self.assertEqual(run("scenarios").stdout, listed.stdout)
-        described = run("--list-scenarios", "--json")
-        self.assertEqual(run("scenarios", "--json").stdout, described.stdout)
+        described = run("scenarios", "--json")
         self.assertEqual((described.returncode, described.stderr), (0, ""))
         scenarios = json.loads(described.stdout)
         self.assertEqual(len(lines), len(scenarios))
@@ -409,7 +407,7 @@ class WhatItServes(unittest.TestCase):
             self.assertTrue(3500 < float(response.getheader("Retry-After")) <= 3600)
 
     def test_a_limit_takes_windows_in_each_unit(self):
-        for window in ["60s", "60", "1m", "0.9m"]:
+        for window in ["60s", "1m", "0.9m"]:
             with self.subTest(window), Endpoint("--limit", "1/" + window) as endpoint:
                 self.assertEqual(endpoint.status(), 200)
                 response, _ = endpoint.chat()
@@ -797,7 +795,7 @@ class HowItEnds(unittest.TestCase):
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
                 ["--fail", "429@"], ["--fail", "399"], ["--limit", "60s/60s"],
                 ["--limit", "1/ms"], ["--first-token-ms", "3600001"], ["--first-token-ms", "-1"],
-                ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
+                ["--limit", "60"], ["--limit", "60/60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit-tokens", "60"], ["--limit-tokens", "0/60s"], ["--limit-tokens", "x/60s"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "1/900000h"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],

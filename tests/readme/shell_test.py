@@ -139,7 +139,7 @@ class Session(unittest.TestCase):
                 scenario["description"].replace("|", "\\|"),
                 scenario["expected"],
             )
-            for scenario in json.loads(self.run_and_check(["mock-gateway", "--list-scenarios", "--json"]))
+            for scenario in json.loads(self.run_and_check(["mock-gateway", "scenarios", "--json"]))
         ]
         section = CATALOGUE.read_text(encoding="utf-8").split("\n## The scenarios\n")[1]
         row = r"^\| `([^`]*)`([ st]*) \| (.*) \| ([^|]*) \|$"

@@ -318,7 +318,7 @@ def attempt_all(action, clients, jobs):
 
 
 def write_pages(clients, program):
-    scenarios = json.loads(execute(program, "--list-scenarios", "--json"))
+    scenarios = json.loads(execute(program, "scenarios", "--json"))
     reports = {}
     for client in clients:
         file = BUILD / f"{client['name']}.json"
