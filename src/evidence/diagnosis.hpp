@@ -62,7 +62,7 @@ class RecordedCall {
 
   const ExchangeRecord& record() const { return *record_; }
   bool is_chat() const { return chat_ != nullptr; }
-  ChatCall call() const { return {*chat_, record_->request}; }
+  ChatCall call() const { return {*chat_, record_->request, &record_->tokens}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
   /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;

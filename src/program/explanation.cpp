@@ -76,7 +76,7 @@ Explanation explanation_of(const GatewayState& gateway, const ReceivedRequest& r
     else if (!gateway.models.find(chat.model))
       refuse(model_not_found(chat.model, gateway, key), explanation);
     else
-      answer(gateway, ChatCall(chat, request), explanation);
+      answer(gateway, ChatCall(chat, request, &gateway.tokens), explanation);
   } catch (const RequestError& error) {
     refuse(error.failure, explanation);
   }

@@ -351,7 +351,7 @@ void judge_chat(ServedRequest& served) {
   const GatewayState& gateway = served.gateway;
   const ChatRequest& chat = *served.chat;
   served.fingerprint = fingerprint_of(gateway, chat);
-  const ChatCall call(chat, served.request);
+  const ChatCall call(chat, served.request, &gateway.tokens);
   chat_judge::Hits hits;
   if (gateway.chaos->any() || gateway.script->owed().any())
     served.answer.identity = chat_judge::identity_of(served, chat);
