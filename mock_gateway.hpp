@@ -2776,7 +2776,8 @@ struct ReviewTally {
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415,   |
+/// |                               |          | except 400 context_length_exceeded                                  |
 /// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
 /// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429), that |
 /// |                               |          | name no time of at most 60 s                                        |
@@ -3179,6 +3180,10 @@ class Options {
 
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// Sets the context window of a model, at least 1 token, and adds the model if no earlier model() has. A chat whose
+  /// prompt and `max_tokens` (0 if absent), counted by tokenizer(), exceed it gets 400 `context_length_exceeded`.
+  /// Default: no limit.
+  [[nodiscard]] Options context_window(std::string model, std::size_t tokens) const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
   /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
@@ -6299,6 +6304,8 @@ namespace wire {
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
+  /// The maximum tokens of a prompt and its max_tokens together, if limited.
+  std::optional<std::size_t> context_window = {};
 };
 
 }  // namespace wire
@@ -9799,8 +9806,8 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
 std::string brief(const ExchangeRecord& record);
 
 /// Whether the gateway itself refused the request because of its content. These are 400, 404 for a path, 405, 413, 415,
-/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a
-/// key that the gateway has or had.
+/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, the 401, 403 and 429 of a key
+/// that the gateway has or had, and prompts that a client must shorten.
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
@@ -10153,6 +10160,7 @@ class ServedModels {
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   std::optional<wire::Model> find(const std::string& id) const;
+  std::optional<std::size_t> context_window(const std::string& id) const;
   /// Returns the given models; if every id is served, also those that stubs name, in order, and requested ones.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
@@ -10371,12 +10379,17 @@ Failure model_not_found(const std::string& model, const GatewayState& gateway, c
 /// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
+/// Returns the 400 for a chat whose prompt and max_tokens exceed its model's context window. Runs the test's tokenizer.
+std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat);
+/// Refuses such a chat. Returns whether it refused.
+bool refuse_length(ServedRequest& served);
+
 // chat_judge.cpp
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
-/// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
-/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no answer yet if the stub
-/// asks the test for the reply.
+/// body, model, its context window, failures forced for the model, token limits; then chaos and the script answer.
+/// Throws RequestError for an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no
+/// answer yet if the stub asks the test for the reply.
 void judge_chat(ServedRequest& served);
 
 /// Continues a chat request that waits for the test's reply, if the wait is over.
@@ -26371,7 +26384,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
 MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
   switch (record.status) {
-    case 400:
+    case 400: return record.advice.code != "context_length_exceeded";
     case 405:
     case 415: return true;
     case 413: return record.advice.code != "rate_limit_exceeded";
@@ -29974,7 +29987,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   const ReceivedRequest& request = served.request;
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
-  if (refuse_model(served, served.chat->model)) return true;
+  if (refuse_model(served, served.chat->model) || refuse_length(served)) return true;
   const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
@@ -31203,7 +31216,7 @@ MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vecto
 
 // ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
 
-// The accepted content types; the texts of 415, and of 404 for a model.
+// The accepted content types; the texts of 415, of 404 for a model, and of 400 `context_length_exceeded`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace content_type {
@@ -31282,6 +31295,31 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
         ": not listed, but the gateway serves any model. To serve only listed models, list them with --model, "
         "Options::model or \"models\" of a script."));
   return false;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat) {
+  const std::optional<std::size_t> window = gateway.models.context_window(chat.model);
+  if (!window) return std::nullopt;
+  const std::uint64_t prompt = gateway.tokens.count_prompt(chat);
+  const auto completion = static_cast<std::uint64_t>(std::max<std::int64_t>(chat.max_tokens.value_or(0), 0));
+  if (prompt + completion <= *window) return std::nullopt;
+  const std::string asked = completion == 0 ? "your messages resulted in " + std::to_string(prompt) + " tokens. "
+                                            : "you requested " + std::to_string(prompt + completion) + " tokens (" +
+                                                  std::to_string(prompt) + " in the messages, " +
+                                                  std::to_string(completion) + " in the completion). ";
+  return failure(400, "context_length_exceeded",
+                 "This model's maximum context length is " + std::to_string(*window) + " tokens. However, " + asked +
+                     "Please reduce the length of the messages" + (completion == 0 ? "." : " or completion."))
+      .param("messages");
+}
+
+MOCK_GATEWAY_INLINE bool refuse_length(ServedRequest& served) {
+  const GatewayState& gateway = served.gateway;
+  if (!gateway.models.context_window(served.chat->model)) return false;
+  std::optional<Busy<const char*>> busy;
+  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto refusal = context_length_exceeded(gateway, *served.chat);
+  return refusal && served.reject(*refusal);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31707,6 +31745,11 @@ MOCK_GATEWAY_INLINE std::optional<wire::Model> ServedModels::find(const std::str
   if (const wire::Model* const model = served_models::given(given_, id)) return *model;
   if (!any_ || id.empty()) return std::nullopt;
   return wire::Model{id};
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> ServedModels::context_window(const std::string& id) const {
+  const wire::Model* const model = served_models::given(given_, id);
+  return model ? model->context_window : std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::vector<wire::Model> ServedModels::listed() const {
@@ -34493,6 +34536,14 @@ MOCK_GATEWAY_INLINE Options Options::model(std::string id, std::string owner) co
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
+MOCK_GATEWAY_INLINE Options Options::context_window(std::string model, std::size_t tokens) const {
+  Options copy = *this;
+  std::vector<wire::Model>& models = copy.edit().models;
+  auto its = std::find_if(models.begin(), models.end(), [&](const wire::Model& one) { return one.id == model; });
+  if (its == models.end()) its = models.insert(its, wire::Model{std::move(model)});
+  its->context_window = tokens;
+  return copy;
+}
 MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
   return detail::with(*this, &detail::OptionValues::embeddings, served);
 }
@@ -34613,6 +34664,7 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
     if (model.id.empty()) refuse("a model's id must not be empty");
     require_utf8(model.id, "model's id");
     require_utf8(model.owner, "model's owner");
+    if (model.context_window == 0) refuse("context_window of \"" + model.id + "\" must be at least 1 token");
     if (!ids.insert(model.id).second) refuse("the model \"" + model.id + "\" is given twice");
   }
 }
@@ -35480,7 +35532,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
+/// Joins the lists. A model in both lists gets the owner and context window that the document sets.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -35490,9 +35542,11 @@ MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Mod
     const auto [known, is_new] = places.try_emplace(model.id, models.size());
     if (is_new) {
       models.push_back(model);
-    } else if (owned.count(model.id) > 0) {
-      models[known->second].owner = model.owner;
+      continue;
     }
+    wire::Model& joined = models[known->second];
+    if (owned.count(model.id) > 0) joined.owner = model.owner;
+    if (model.context_window) joined.context_window = model.context_window;
   }
   return models;
 }
@@ -36021,6 +36075,8 @@ MOCK_GATEWAY_INLINE KeyOptions& key_options_of(void* target) { return key_of(tar
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
+    {"context_window", &positive,
+     "the most tokens of a prompt and its `max_tokens` together, beyond them 400; no limit unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
@@ -36054,6 +36110,7 @@ MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node,
   reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
+  if (node.find("context_window")) added.context_window = read_value<std::size_t>(reader, node.at("context_window"));
 }
 
 MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -39487,246 +39544,246 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2589    evidence/verification.hpp
 //   2713    model/finding.hpp
 //   2755    evidence/review.hpp
-//   2896    model/operation.hpp
-//   2927    keys/api_key.hpp
-//   3049    keys/keys.hpp
-//   3105    model/profile.hpp
-//   3134    model/tokenizer.hpp
-//   3146    gateway/options.hpp
-//   3288    model/acceptance.hpp
-//   3457    request/chat_request.hpp
-//   3576    script/scope.hpp
-//   3630    script/failure_scope.hpp
-//   3677    script/chaos.hpp
-//   3771    gateway/sweep.hpp
-//   3912    gateway/catalogue.hpp
-//   4073    gateway/mishaps.hpp
-//   4172    document/scenario_files.hpp
-//   4204    core/error.hpp
-//   4219    document/script_document.hpp
-//   4358    evidence/evidence_json.hpp
-//   4382    core/printed.hpp
-//   4411    core/reporter.hpp
-//   4490  Implementation
-//   4551    core/random.hpp
-//   4581    core/text.hpp
-//   4684    core/json_reader.hpp
-//   4740    core/pattern.hpp
-//   4831    core/json_pointer.hpp
-//   4879    core/calendar.hpp
-//   4898    core/access.hpp
-//   4974    core/timeline.hpp
-//   5154    core/rows.hpp
-//   5180    core/change_count.hpp
-//   5224    core/process.hpp
-//   5251    core/warning.hpp
-//   5266    core/heap_optional.hpp
-//   5293    core/handoff.hpp
-//   5330    model/profile_traits.hpp
-//   5430    model/checks.hpp
-//   5446    model/reply_data.hpp
-//   5515    model/request_error.hpp
-//   5528    model/fault_rows.hpp
-//   5644    model/failure_rows.hpp
-//   5684    model/dialect_rows.hpp
-//   5721    model/finding_kinds.hpp
-//   5810    model/reply_checks.hpp
-//   5859    request/embedding_request.hpp
-//   5883    request/chat_parser.hpp
-//   5900    request/chat_fields.hpp
-//   5948    request/chat_reader.hpp
-//   6043    keys/secrets.hpp
-//   6086    keys/key_store.hpp
-//   6293    answer/bodies.hpp
-//   6321    answer/events.hpp
-//   6379    answer/tokens.hpp
-//   6450    answer/completion.hpp
-//   6539    answer/completion_json.hpp
-//   6575    answer/completion_events.hpp
-//   6636    answer/words.hpp
-//   6651    answer/default_reply.hpp
-//   6666    answer/schema_checker.hpp
-//   6769    answer/embeddings.hpp
-//   6785    answer/occurrences.hpp
-//   6820    script/matcher_node.hpp
-//   6940    script/owed_replies.hpp
-//   7002    script/script.hpp
-//   7268    script/chaos_plan.hpp
-//   7310    script/chaos_rules.hpp
-//   7384    script/connection_faults.hpp
-//   7438    script/forced_failures.hpp
-//   7477    script/field_matchers.hpp
-//   7552    script/hiding.hpp
-//   7591    script/excerpts.hpp
-//   7615    script/json_comparison.hpp
-//   7641    delivery/answer_log.hpp
-//   7751    delivery/gzip.hpp
-//   7777    delivery/framing.hpp
-//   7835    delivery/outlet.hpp
-//   7883    delivery/pace_schedule.hpp
-//   7925    delivery/progress.hpp
-//   7987    delivery/waits.hpp
-//   8063    delivery/write_queue.hpp
-//   8158    delivery/delivery.hpp
-//   8445    http/exchange_observer.hpp
-//   8479    http/sockets.hpp
-//   8599    http/wakes.hpp
-//   8668    http/connection.hpp
-//   8937    http/request_reader.hpp
-//   9064    http/server.hpp
-//   9124    http/response.hpp
-//   9139    http/turned_away.hpp
-//   9187    http/workers.hpp
-//   9243    http/acceptor.hpp
-//   9286    http/poller.hpp
-//   9339    http/reactor.hpp
-//   9445    evidence/kept_problems.hpp
-//   9508    evidence/record.hpp
-//   9767    evidence/diagnosis.hpp
-//   9832    evidence/gateway_problems.hpp
-//   9931    evidence/review_parts.hpp
-//   9995    serve/asked_requests.hpp
-//  10072    serve/operations.hpp
-//  10139    serve/served_models.hpp
-//  10179    serve/gateway_state.hpp
-//  10238    serve/served_request.hpp
-//  10427    serve/runner.hpp
-//  10483    serve/connection_loop.hpp
-//  10526    serve/tester_code.hpp
-//  10591    gateway/catalogue_entries.hpp
-//  10862    gateway/option_values.hpp
-//  10922    gateway/sweep_run.hpp
-//  10946    document/script_reader.hpp
-//  11157    document/script_sections.hpp
-//  11342    document/script_values.hpp
-//  11508    core/calendar.cpp
-//  11589    core/clock.cpp
-//  11994    core/gate.cpp
-//  12206    core/json_reader.cpp
-//  12547    core/pattern.cpp
-//  12960    core/random.cpp
-//  13015    core/reporter.cpp
-//  13113    core/text.cpp
-//  13457    model/acceptance.cpp
-//  13516    model/checks.cpp
-//  13553    model/connection_fault.cpp
-//  13655    model/failure.cpp
-//  13801    model/fault.cpp
-//  14035    model/finding.cpp
-//  14069    model/http_reply.cpp
-//  14135    model/pace.cpp
-//  14333    model/profile.cpp
-//  14511    model/range.cpp
-//  14541    model/received_request.cpp
-//  14609    model/reply.cpp
-//  15015    model/reply_checks.cpp
-//  15209    model/reply_template.cpp
-//  15376    model/sent_answer.cpp
-//  15404    model/sse_dialect.cpp
-//  15549    request/chat_fields.cpp
-//  15691    request/chat_messages.cpp
-//  15900    request/chat_reader.cpp
-//  16308    request/chat_request.cpp
-//  16392    request/embedding_request.cpp
-//  16480    keys/api_key.cpp
-//  16530    keys/key_store.cpp
-//  17042    keys/keys.cpp
-//  17106    keys/secrets.cpp
-//  17311    answer/bodies.cpp
-//  17384    answer/completion.cpp
-//  17610    answer/completion_events.cpp
-//  17806    answer/completion_json.cpp
-//  18023    answer/default_reply.cpp
-//  18200    answer/embeddings.cpp
-//  18317    answer/schema_checker.cpp
-//  18780    answer/schema_instance.cpp
-//  19153    answer/tokens.cpp
-//  19374    answer/words.cpp
-//  19435    script/chaos.cpp
-//  19575    script/chaos_rules.cpp
-//  19687    script/connection_faults.cpp
-//  19796    script/excerpts.cpp
-//  19858    script/field_matchers.cpp
-//  20331    script/forced_failures.cpp
-//  20420    script/hiding.cpp
-//  20535    script/json_comparison.cpp
-//  20621    script/matcher.cpp
-//  20929    script/matchers.cpp
-//  21280    script/scope.cpp
-//  21338    script/script.cpp
-//  21756    script/text_matchers.cpp
-//  21895    delivery/answer_log.cpp
-//  22065    delivery/delivery.cpp
-//  22533    delivery/faults_and_waits.cpp
-//  22826    delivery/framing.cpp
-//  22966    delivery/gzip.cpp
-//  23038    delivery/pace_schedule.cpp
-//  23107    delivery/progress.cpp
-//  23188    delivery/write_queue.cpp
-//  23329    http/acceptor.cpp
-//  23437    http/compatibility.cpp
-//  23546    http/connection.cpp
-//  24129    http/poller.cpp
-//  24297    http/reactor.cpp
-//  24560    http/request_reader.cpp
-//  25033    http/response.cpp
-//  25114    http/server.cpp
-//  25521    http/sockets.cpp
-//  26023    http/turned_away.cpp
-//  26107    http/workers.cpp
-//  26220    evidence/diagnosis.cpp
-//  26450    evidence/evidence_json.cpp
-//  26819    evidence/exchange.cpp
-//  27109    evidence/gateway_problems.cpp
-//  27557    evidence/journal.cpp
-//  27712    evidence/kept_problems.cpp
-//  27822    evidence/notes.cpp
-//  27924    evidence/record.cpp
-//  28386    evidence/redaction.cpp
-//  28526    evidence/redirects.cpp
-//  28649    evidence/retries.cpp
-//  29179    evidence/review.cpp
-//  29585    evidence/told_in_body.cpp
-//  29682    evidence/verification.cpp
-//  29800    serve/answer_headers.cpp
-//  29877    serve/asked_requests.cpp
-//  29944    serve/chat_judge.cpp
-//  30297    serve/connection_loop.cpp
-//  30458    serve/gateway_state.cpp
-//  30494    serve/judge.cpp
-//  30740    serve/limits.cpp
-//  30837    serve/operations.cpp
-//  31063    serve/reply_answer.cpp
-//  31204    serve/request_checks.cpp
-//  31289    serve/runner.cpp
-//  31684    serve/served_models.cpp
-//  31762    serve/served_request.cpp
-//  31830    gateway/catalogue.cpp
-//  32249    gateway/catalogue_chunks.cpp
-//  32560    gateway/catalogue_delivery.cpp
-//  32724    gateway/catalogue_entries.cpp
-//  32954    gateway/catalogue_failures.cpp
-//  33245    gateway/catalogue_framing.cpp
-//  33476    gateway/catalogue_tool_calls.cpp
-//  33683    gateway/chat_script.cpp
-//  33832    gateway/gateway.cpp
-//  34129    gateway/mishaps.cpp
-//  34471    gateway/options.cpp
-//  34624    gateway/sweep.cpp
-//  35044    document/scenario_files.cpp
-//  35182    document/script_document.cpp
-//  35572    document/script_faults.cpp
-//  35864    document/script_files.cpp
-//  36008    document/script_gateway.cpp
-//  36312    document/script_matchers.cpp
-//  36621    document/script_objects.cpp
-//  36781    document/script_reader.cpp
-//  37229    document/script_references.cpp
-//  37565    document/script_replies.cpp
-//  37956    document/script_schema.cpp
-//  38083    document/script_sections.cpp
-//  38625    document/script_values.cpp
-//  39013  Adapters
-//  39030    adapters/catch2.hpp
-//  39184    adapters/doctest.hpp
-//  39344    adapters/gtest.hpp
+//   2897    model/operation.hpp
+//   2928    keys/api_key.hpp
+//   3050    keys/keys.hpp
+//   3106    model/profile.hpp
+//   3135    model/tokenizer.hpp
+//   3147    gateway/options.hpp
+//   3293    model/acceptance.hpp
+//   3462    request/chat_request.hpp
+//   3581    script/scope.hpp
+//   3635    script/failure_scope.hpp
+//   3682    script/chaos.hpp
+//   3776    gateway/sweep.hpp
+//   3917    gateway/catalogue.hpp
+//   4078    gateway/mishaps.hpp
+//   4177    document/scenario_files.hpp
+//   4209    core/error.hpp
+//   4224    document/script_document.hpp
+//   4363    evidence/evidence_json.hpp
+//   4387    core/printed.hpp
+//   4416    core/reporter.hpp
+//   4495  Implementation
+//   4556    core/random.hpp
+//   4586    core/text.hpp
+//   4689    core/json_reader.hpp
+//   4745    core/pattern.hpp
+//   4836    core/json_pointer.hpp
+//   4884    core/calendar.hpp
+//   4903    core/access.hpp
+//   4979    core/timeline.hpp
+//   5159    core/rows.hpp
+//   5185    core/change_count.hpp
+//   5229    core/process.hpp
+//   5256    core/warning.hpp
+//   5271    core/heap_optional.hpp
+//   5298    core/handoff.hpp
+//   5335    model/profile_traits.hpp
+//   5435    model/checks.hpp
+//   5451    model/reply_data.hpp
+//   5520    model/request_error.hpp
+//   5533    model/fault_rows.hpp
+//   5649    model/failure_rows.hpp
+//   5689    model/dialect_rows.hpp
+//   5726    model/finding_kinds.hpp
+//   5815    model/reply_checks.hpp
+//   5864    request/embedding_request.hpp
+//   5888    request/chat_parser.hpp
+//   5905    request/chat_fields.hpp
+//   5953    request/chat_reader.hpp
+//   6048    keys/secrets.hpp
+//   6091    keys/key_store.hpp
+//   6298    answer/bodies.hpp
+//   6328    answer/events.hpp
+//   6386    answer/tokens.hpp
+//   6457    answer/completion.hpp
+//   6546    answer/completion_json.hpp
+//   6582    answer/completion_events.hpp
+//   6643    answer/words.hpp
+//   6658    answer/default_reply.hpp
+//   6673    answer/schema_checker.hpp
+//   6776    answer/embeddings.hpp
+//   6792    answer/occurrences.hpp
+//   6827    script/matcher_node.hpp
+//   6947    script/owed_replies.hpp
+//   7009    script/script.hpp
+//   7275    script/chaos_plan.hpp
+//   7317    script/chaos_rules.hpp
+//   7391    script/connection_faults.hpp
+//   7445    script/forced_failures.hpp
+//   7484    script/field_matchers.hpp
+//   7559    script/hiding.hpp
+//   7598    script/excerpts.hpp
+//   7622    script/json_comparison.hpp
+//   7648    delivery/answer_log.hpp
+//   7758    delivery/gzip.hpp
+//   7784    delivery/framing.hpp
+//   7842    delivery/outlet.hpp
+//   7890    delivery/pace_schedule.hpp
+//   7932    delivery/progress.hpp
+//   7994    delivery/waits.hpp
+//   8070    delivery/write_queue.hpp
+//   8165    delivery/delivery.hpp
+//   8452    http/exchange_observer.hpp
+//   8486    http/sockets.hpp
+//   8606    http/wakes.hpp
+//   8675    http/connection.hpp
+//   8944    http/request_reader.hpp
+//   9071    http/server.hpp
+//   9131    http/response.hpp
+//   9146    http/turned_away.hpp
+//   9194    http/workers.hpp
+//   9250    http/acceptor.hpp
+//   9293    http/poller.hpp
+//   9346    http/reactor.hpp
+//   9452    evidence/kept_problems.hpp
+//   9515    evidence/record.hpp
+//   9774    evidence/diagnosis.hpp
+//   9839    evidence/gateway_problems.hpp
+//   9938    evidence/review_parts.hpp
+//  10002    serve/asked_requests.hpp
+//  10079    serve/operations.hpp
+//  10146    serve/served_models.hpp
+//  10187    serve/gateway_state.hpp
+//  10246    serve/served_request.hpp
+//  10440    serve/runner.hpp
+//  10496    serve/connection_loop.hpp
+//  10539    serve/tester_code.hpp
+//  10604    gateway/catalogue_entries.hpp
+//  10875    gateway/option_values.hpp
+//  10935    gateway/sweep_run.hpp
+//  10959    document/script_reader.hpp
+//  11170    document/script_sections.hpp
+//  11355    document/script_values.hpp
+//  11521    core/calendar.cpp
+//  11602    core/clock.cpp
+//  12007    core/gate.cpp
+//  12219    core/json_reader.cpp
+//  12560    core/pattern.cpp
+//  12973    core/random.cpp
+//  13028    core/reporter.cpp
+//  13126    core/text.cpp
+//  13470    model/acceptance.cpp
+//  13529    model/checks.cpp
+//  13566    model/connection_fault.cpp
+//  13668    model/failure.cpp
+//  13814    model/fault.cpp
+//  14048    model/finding.cpp
+//  14082    model/http_reply.cpp
+//  14148    model/pace.cpp
+//  14346    model/profile.cpp
+//  14524    model/range.cpp
+//  14554    model/received_request.cpp
+//  14622    model/reply.cpp
+//  15028    model/reply_checks.cpp
+//  15222    model/reply_template.cpp
+//  15389    model/sent_answer.cpp
+//  15417    model/sse_dialect.cpp
+//  15562    request/chat_fields.cpp
+//  15704    request/chat_messages.cpp
+//  15913    request/chat_reader.cpp
+//  16321    request/chat_request.cpp
+//  16405    request/embedding_request.cpp
+//  16493    keys/api_key.cpp
+//  16543    keys/key_store.cpp
+//  17055    keys/keys.cpp
+//  17119    keys/secrets.cpp
+//  17324    answer/bodies.cpp
+//  17397    answer/completion.cpp
+//  17623    answer/completion_events.cpp
+//  17819    answer/completion_json.cpp
+//  18036    answer/default_reply.cpp
+//  18213    answer/embeddings.cpp
+//  18330    answer/schema_checker.cpp
+//  18793    answer/schema_instance.cpp
+//  19166    answer/tokens.cpp
+//  19387    answer/words.cpp
+//  19448    script/chaos.cpp
+//  19588    script/chaos_rules.cpp
+//  19700    script/connection_faults.cpp
+//  19809    script/excerpts.cpp
+//  19871    script/field_matchers.cpp
+//  20344    script/forced_failures.cpp
+//  20433    script/hiding.cpp
+//  20548    script/json_comparison.cpp
+//  20634    script/matcher.cpp
+//  20942    script/matchers.cpp
+//  21293    script/scope.cpp
+//  21351    script/script.cpp
+//  21769    script/text_matchers.cpp
+//  21908    delivery/answer_log.cpp
+//  22078    delivery/delivery.cpp
+//  22546    delivery/faults_and_waits.cpp
+//  22839    delivery/framing.cpp
+//  22979    delivery/gzip.cpp
+//  23051    delivery/pace_schedule.cpp
+//  23120    delivery/progress.cpp
+//  23201    delivery/write_queue.cpp
+//  23342    http/acceptor.cpp
+//  23450    http/compatibility.cpp
+//  23559    http/connection.cpp
+//  24142    http/poller.cpp
+//  24310    http/reactor.cpp
+//  24573    http/request_reader.cpp
+//  25046    http/response.cpp
+//  25127    http/server.cpp
+//  25534    http/sockets.cpp
+//  26036    http/turned_away.cpp
+//  26120    http/workers.cpp
+//  26233    evidence/diagnosis.cpp
+//  26463    evidence/evidence_json.cpp
+//  26832    evidence/exchange.cpp
+//  27122    evidence/gateway_problems.cpp
+//  27570    evidence/journal.cpp
+//  27725    evidence/kept_problems.cpp
+//  27835    evidence/notes.cpp
+//  27937    evidence/record.cpp
+//  28399    evidence/redaction.cpp
+//  28539    evidence/redirects.cpp
+//  28662    evidence/retries.cpp
+//  29192    evidence/review.cpp
+//  29598    evidence/told_in_body.cpp
+//  29695    evidence/verification.cpp
+//  29813    serve/answer_headers.cpp
+//  29890    serve/asked_requests.cpp
+//  29957    serve/chat_judge.cpp
+//  30310    serve/connection_loop.cpp
+//  30471    serve/gateway_state.cpp
+//  30507    serve/judge.cpp
+//  30753    serve/limits.cpp
+//  30850    serve/operations.cpp
+//  31076    serve/reply_answer.cpp
+//  31217    serve/request_checks.cpp
+//  31327    serve/runner.cpp
+//  31722    serve/served_models.cpp
+//  31805    serve/served_request.cpp
+//  31873    gateway/catalogue.cpp
+//  32292    gateway/catalogue_chunks.cpp
+//  32603    gateway/catalogue_delivery.cpp
+//  32767    gateway/catalogue_entries.cpp
+//  32997    gateway/catalogue_failures.cpp
+//  33288    gateway/catalogue_framing.cpp
+//  33519    gateway/catalogue_tool_calls.cpp
+//  33726    gateway/chat_script.cpp
+//  33875    gateway/gateway.cpp
+//  34172    gateway/mishaps.cpp
+//  34514    gateway/options.cpp
+//  34676    gateway/sweep.cpp
+//  35096    document/scenario_files.cpp
+//  35234    document/script_document.cpp
+//  35626    document/script_faults.cpp
+//  35918    document/script_files.cpp
+//  36062    document/script_gateway.cpp
+//  36369    document/script_matchers.cpp
+//  36678    document/script_objects.cpp
+//  36838    document/script_reader.cpp
+//  37286    document/script_references.cpp
+//  37622    document/script_replies.cpp
+//  38013    document/script_schema.cpp
+//  38140    document/script_sections.cpp
+//  38682    document/script_values.cpp
+//  39070  Adapters
+//  39087    adapters/catch2.hpp
+//  39241    adapters/doctest.hpp
+//  39401    adapters/gtest.hpp

@@ -527,11 +527,14 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});
   CHECK(values(R"("embeddings": true)").embeddings == true);
   CHECK(values(R"("embeddings": false)").embeddings == false);
-  const std::vector<wire::Model> models = values(R"("models": ["a", {"id": "b"}, {"id": "c", "owner": "me"}])").models;
+  const std::vector<wire::Model> models =
+      values(R"("models": ["a", {"id": "b", "context_window": 9}, {"id": "c", "owner": "me"}])").models;
   REQUIRE(models.size() == 3);
   CHECK(models[0].id + models[1].id + models[2].id == "abc");
   CHECK(models[0].owner == models[1].owner);
   CHECK(models[2].owner == "me");
+  CHECK(models[1].context_window == std::size_t{9});
+  CHECK_FALSE(models[2].context_window.has_value());
   CHECK(values(R"("clock": "manual")").clock->now() == ManualClock::default_start);
   const auto answers_after = [&](const std::string& clock, Duration time) {
     noted.add(script_of(R"("gateway": {"clock": ")" + clock + "\"}"));
