@@ -646,6 +646,7 @@ namespace detail {
 struct Access;
 struct MatcherNode;
 struct TextMatcherNode;
+class Tokens;
 
 }  // namespace detail
 
@@ -680,19 +681,26 @@ TextMatcher operator!(const TextMatcher& matcher);
 /// A chat request for which a stub is chosen: the parsed body and the HTTP request.
 class ChatCall {
  public:
-  /// Both must outlive this.
-  ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
+  /// All must outlive this. `tokens` is the gateway's tokenizer; null: words are tokens.
+  ChatCall(const ChatRequest& chat, const ReceivedRequest& http, const detail::Tokens* tokens = nullptr)
+      : chat_(chat), http_(http), tokens_(tokens) {}
 
   const ChatRequest& chat() const { return chat_; }
   /// Returns the method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
   /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
+  /// Returns the number of tokens of the prompt, as in `usage.prompt_tokens`. Runs the tokenizer once for all stubs.
+  std::size_t prompt_tokens() const;
 
  private:
+  friend struct detail::Access;
   const ChatRequest& chat_;
   const ReceivedRequest& http_;
+  const detail::Tokens* tokens_;
+  const Json* element_ = nullptr;  // within any_at(), the element that its matchers look at
   mutable std::optional<std::string> user_text_;
+  mutable std::optional<std::size_t> prompt_tokens_;
 };
 
 /// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.
@@ -751,6 +759,8 @@ Matcher message_is(int position, std::string role, TextMatcher text = any_text()
 Matcher turns_are(Range count);
 /// Matches the number of all messages.
 Matcher messages_are(Range count);
+/// Matches the number of tokens of the prompt, counted by the gateway's tokenizer as for `usage.prompt_tokens`.
+Matcher prompt_tokens_are(Range count);
 /// A tool result follows the assistant's last message. Like the next two, it ignores other messages after the result:
 /// coding agents append reminders as user or system messages.
 Matcher last_is_tool_result();
@@ -816,9 +826,19 @@ Matcher json_text_at(std::string pointer, TextMatcher text);
 /// The body includes this JSON: objects may have more members, at any depth; arrays must have the same length, and
 /// other values must be equal.
 Matcher body_includes(Json part);
+/// Some element of the array, or member of the object, at a JSON pointer meets all conditions. These are matchers of
+/// this section, also combined; their pointers begin at the element. "Every element" is a negation:
+/// `!any_at("/tools", !has_field("function"))`. Throws GatewayError for an invalid pointer, and for other matchers.
+Matcher any_at(std::string pointer, Matcher element);
+template <class... Matchers>
+Matcher any_at(std::string pointer, const Matcher& first, const Matchers&... more) {
+  return any_at(std::move(pointer), (first && ... && more));
+}
 
 // Matchers of the HTTP request.
 
+/// Matches the number of bytes of the body, without transfer coding and with masked keys.
+Matcher body_bytes_are(Range bytes);
 /// The request has this header, in any case.
 Matcher has_header(std::string name);
 /// The request has this header, in any case, and one of its values matches.
@@ -2756,7 +2776,8 @@ struct ReviewTally {
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415,   |
+/// |                               |          | except 400 context_length_exceeded                                  |
 /// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
 /// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429), that |
 /// |                               |          | name no time of at most 60 s                                        |
@@ -3159,6 +3180,10 @@ class Options {
 
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// Sets the context window of a model, at least 1 token, and adds the model if no earlier model() has. A chat whose
+  /// prompt and `max_tokens` (0 if absent), counted by tokenizer(), exceed it gets 400 `context_length_exceeded`.
+  /// Default: no limit.
+  [[nodiscard]] Options context_window(std::string model, std::size_t tokens) const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
   /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested
@@ -4923,6 +4948,10 @@ struct Access {
     return *builder.plan_;
   }
   template <class T>
+  static auto& element(T& call) {
+    return call.element_;
+  }
+  template <class T>
   static auto* serving(const T& gateway) {
     return gateway.serving();
   }
@@ -6275,6 +6304,8 @@ namespace wire {
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
+  /// The maximum tokens of a prompt and its max_tokens together, if limited.
+  std::optional<std::size_t> context_window = {};
 };
 
 }  // namespace wire
@@ -6406,7 +6437,8 @@ class PieceCutter {
 /// character.
 class Tokens {
  public:
-  explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
+  explicit Tokens(Tokenizer tokenizer)
+      : tokenizer_(tokenizer ? share<const Tokenizer>(std::move(tokenizer)) : nullptr) {}
 
   /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
   /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
@@ -6417,7 +6449,7 @@ class Tokens {
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
-  Tokenizer tokenizer_;  // empty: the default
+  std::shared_ptr<const Tokenizer> tokenizer_;  // null: the default
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6863,7 +6895,7 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The parts of the kinds all, any and negation.
+  /// The parts of the kinds all, any and negation; the condition on an element of any_at().
   std::vector<Matcher> parts;
   /// For key_is and header_is, the scope of the test that the stub belongs to; otherwise empty.
   std::optional<RequestScope> scope;
@@ -7458,14 +7490,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A member of ChatRequest or a function of it, because the request reader treats some sent values as absent.
+/// A member of ChatRequest or a function of it or the call, because the request reader treats some sent values as
+/// absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
   constexpr FieldValue(std::optional<bool> ChatRequest::*of) : optional_flag(of) {}              // NOLINT
-  constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
+  constexpr FieldValue(std::int64_t (*of)(const ChatCall&)) : count(of) {}                       // NOLINT
   constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
 
@@ -7474,7 +7507,7 @@ struct FieldValue {
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;
   std::optional<bool> ChatRequest::*optional_flag = nullptr;
-  std::int64_t (*count)(const ChatRequest&) = nullptr;
+  std::int64_t (*count)(const ChatCall&) = nullptr;
   std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
 };
@@ -9547,6 +9580,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool chat = false;  // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
+  Tokens tokens = Tokens(Tokenizer());
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
@@ -9772,8 +9806,8 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
 std::string brief(const ExchangeRecord& record);
 
 /// Whether the gateway itself refused the request because of its content. These are 400, 404 for a path, 405, 413, 415,
-/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a
-/// key that the gateway has or had.
+/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, the 401, 403 and 429 of a key
+/// that the gateway has or had, and prompts that a client must shorten.
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
@@ -9790,7 +9824,7 @@ class RecordedCall {
 
   const ExchangeRecord& record() const { return *record_; }
   bool is_chat() const { return chat_ != nullptr; }
-  ChatCall call() const { return {*chat_, record_->request}; }
+  ChatCall call() const { return {*chat_, record_->request, &record_->tokens}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
   /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;
@@ -10126,6 +10160,7 @@ class ServedModels {
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   std::optional<wire::Model> find(const std::string& id) const;
+  std::optional<std::size_t> context_window(const std::string& id) const;
   /// Returns the given models; if every id is served, also those that stubs name, in order, and requested ones.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
@@ -10344,12 +10379,17 @@ Failure model_not_found(const std::string& model, const GatewayState& gateway, c
 /// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
+/// Returns the 400 for a chat whose prompt and max_tokens exceed its model's context window. Runs the test's tokenizer.
+std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat);
+/// Refuses such a chat. Returns whether it refused.
+bool refuse_length(ServedRequest& served);
+
 // chat_judge.cpp
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
-/// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
-/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no answer yet if the stub
-/// asks the test for the reply.
+/// body, model, its context window, failures forced for the model, token limits; then chaos and the script answer.
+/// Throws RequestError for an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no
+/// answer yet if the stub asks the test for the reply.
 void judge_chat(ServedRequest& served);
 
 /// Continues a chat request that waits for the test's reply, if the wait is over.
@@ -10543,8 +10583,8 @@ std::optional<std::string> guarded_matchers(Connection& connection, const char* 
 }
 
 /// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
-struct TokenizerThrew {
-  std::string what;
+struct TokenizerThrew : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Returns a tokenizer that throws TokenizerThrew if the given one throws. An empty one stays empty.
@@ -10553,7 +10593,8 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
     hand_off_event_loop();
     std::vector<std::string> tokens;
-    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); }))
+      throw TokenizerThrew("the function given to Options::tokenizer threw: " + *thrown);
     return tokens;
   };
 }
@@ -19315,12 +19356,12 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
 }
 
 MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text, bool is_tool_arguments) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
+  if (tokenizer_) return tokens::split_with(*tokenizer_, std::move(text));
   return tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, std::move(text));
 }
 
 MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::string(text)).size();
+  if (tokenizer_) return tokens::split_with(*tokenizer_, std::string(text)).size();
   std::size_t count = 0;
   for (std::size_t end = 0; end < text.size(); ++count) end = tokens::word_end(text, end);
   return count;
@@ -19829,7 +19870,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The request fields that matchers compare; matchers of JSON in the body.
+// The request fields that matchers compare; matchers of JSON in the body or in an element of it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -19840,15 +19881,20 @@ namespace matchers {
 /// The possible words of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
-MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatRequest& chat) {
-  return std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message);
+MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatCall& call) {
+  const std::vector<wire::Message>& messages = call.chat().messages;
+  return std::count_if(messages.begin(), messages.end(), is_user_message);
 }
 
-MOCK_GATEWAY_INLINE std::int64_t message_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.messages.size()); }
+MOCK_GATEWAY_INLINE std::int64_t message_count(const ChatCall& call) { return static_cast<std::int64_t>(call.chat().messages.size()); }
 
-MOCK_GATEWAY_INLINE std::int64_t tool_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.tools.size()); }
+MOCK_GATEWAY_INLINE std::int64_t prompt_token_count(const ChatCall& call) { return static_cast<std::int64_t>(call.prompt_tokens()); }
 
-MOCK_GATEWAY_INLINE std::int64_t choice_count(const ChatRequest& chat) { return chat.n; }
+MOCK_GATEWAY_INLINE std::int64_t body_byte_count(const ChatCall& call) { return static_cast<std::int64_t>(call.http().body.size()); }
+
+MOCK_GATEWAY_INLINE std::int64_t tool_count(const ChatCall& call) { return static_cast<std::int64_t>(call.chat().tools.size()); }
+
+MOCK_GATEWAY_INLINE std::int64_t choice_count(const ChatCall& call) { return call.chat().n; }
 
 MOCK_GATEWAY_INLINE std::optional<std::string_view> model_of(const ChatRequest& chat) { return chat.model; }
 
@@ -19887,7 +19933,7 @@ MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const Chat
 }
 
 MOCK_GATEWAY_INLINE std::string actual_count(const MatcherNode& node, const ChatCall& call) {
-  return std::to_string(node.field->value.count(call.chat()));
+  return std::to_string(node.field->value.count(call));
 }
 
 MOCK_GATEWAY_INLINE std::string actual_tools(const MatcherNode&, const ChatCall& call) {
@@ -19924,6 +19970,11 @@ inline constexpr RequestField message_fields[] = {
      "number of user messages is", actual_count},
     {"messages_are", Kind::number, "/messages", message_count, "the number of messages", "number of messages is",
      actual_count},
+    {"prompt_tokens_are", Kind::number, "/messages", prompt_token_count,
+     "the tokens of the prompt as the gateway counts them, as in `usage.prompt_tokens`", "number of prompt tokens is",
+     actual_count},
+    {"body_bytes_are", Kind::number, "", body_byte_count, "the bytes of the body, with keys masked",
+     "number of body bytes is", actual_count},
 };
 
 inline constexpr RequestField request_fields[] = {
@@ -19973,7 +20024,7 @@ MOCK_GATEWAY_INLINE bool number_matches(const MatcherNode& node, const ChatCall&
   std::optional<double> number;
   if (value.number != nullptr) number = call.chat().*value.number;
   if (value.whole != nullptr) number = call.chat().*value.whole;
-  if (value.count != nullptr) number = static_cast<double>(value.count(call.chat()));
+  if (value.count != nullptr) number = static_cast<double>(value.count(call));
   return number && node.range->contains(*number);
 }
 
@@ -20040,24 +20091,33 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const std::vector<std
   return value;
 }
 
+/// Returns the JSON that the matchers look at: the body, or within any_at() the element.
+MOCK_GATEWAY_INLINE const Json& root_of(const ChatCall& call) {
+  const Json* const element = Access::element(call);
+  return element != nullptr ? *element : call.chat().body;
+}
+
 MOCK_GATEWAY_INLINE bool body_has_field(const MatcherNode& node, const ChatCall& call) {
-  return json_pointer::child(call.chat().body, node.operand) != nullptr;
+  const Json& root = root_of(call);
+  return root.is_object() && json_pointer::child(root, node.operand) != nullptr;
 }
 
 MOCK_GATEWAY_INLINE std::string actual_fields(const MatcherNode& node, const ChatCall& call) {
-  if (const Json* value = json_pointer::child(call.chat().body, node.operand)) return excerpts::json(*value);
+  const Json& root = root_of(call);
+  if (!root.is_object()) return "no object: " + excerpts::json(root);
+  if (const Json* value = json_pointer::child(root, node.operand)) return excerpts::json(*value);
   std::vector<std::string_view> names;
-  for (const auto& field : call.chat().body.get_ref<const Json::object_t&>()) names.push_back(field.first);
+  for (const auto& field : root.get_ref<const Json::object_t&>()) names.push_back(field.first);
   return listed("fields: ", names);
 }
 
 MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   if (actual == nullptr) return "nothing there";
   const std::string whole = actual->dump(-1, ' ', false, Json::error_handler_t::replace);
   std::optional<json_comparison::Difference> difference =
@@ -20068,19 +20128,19 @@ MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatC
 }
 
 MOCK_GATEWAY_INLINE bool json_text_matches(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   return actual != nullptr && actual->is_string() && node.text->matches(actual->get_ref<const std::string&>());
 }
 
 MOCK_GATEWAY_INLINE std::string actual_json_text(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   if (actual == nullptr) return "nothing there";
   if (!actual->is_string()) return "no text: " + excerpts::json(*actual);
   return shown(*node.text, actual->get_ref<const std::string&>());
 }
 
 MOCK_GATEWAY_INLINE std::optional<json_comparison::Difference> body_difference(const MatcherNode& node, const ChatCall& call) {
-  return json_comparison::first_difference(node.json, call.chat().body, json_comparison::Extent::part);
+  return json_comparison::first_difference(node.json, root_of(call), json_comparison::Extent::part);
 }
 
 MOCK_GATEWAY_INLINE bool body_matches(const MatcherNode& node, const ChatCall& call) { return !body_difference(node, call); }
@@ -20090,11 +20150,72 @@ MOCK_GATEWAY_INLINE std::string actual_body(const MatcherNode& node, const ChatC
   return found ? json_comparison::explain(*found) : std::string();
 }
 
+MOCK_GATEWAY_INLINE bool some_element_matches(const MatcherNode& node, const ChatCall& call) {
+  const Json* const value = value_at(root_of(call), node.path);
+  if (value == nullptr || !value->is_structured()) return false;
+  ChatCall part(call.chat(), call.http());
+  FunctionResults results;
+  return std::any_of(value->begin(), value->end(), [&](const Json& element) {
+    Access::element(part) = &element;
+    return decide(node.parts.front(), part, results);
+  });
+}
+
+/// Throws GatewayError if the matcher looks at anything but JSON. Returns whether it contains no function of the test.
+MOCK_GATEWAY_INLINE bool require_json_matcher(const Matcher& matcher) {
+  const MatcherNode& node = Access::node(matcher);
+  bool built_in = node.built_in;
+  if (node.kind != MatcherNode::Kind::leaf) {
+    for (const Matcher& part : node.parts) built_in = require_json_matcher(part) && built_in;
+    return built_in;
+  }
+  for (const Test test : {json_matches, json_text_matches, body_has_field, body_matches, some_element_matches})
+    if (node.tests == test) return built_in;
+  throw GatewayError("the matcher \"" + matcher.to_string() +
+                     "\" is about the whole request, not about an element; within any_at, use json_at, json_text_at, "
+                     "has_field, body_includes or any_at, or combine these");
+}
+
+/// Returns the element that fails the fewest conditions, with these. Of several, the one that meets more of the first.
+MOCK_GATEWAY_INLINE std::string actual_elements(const MatcherNode& node, const ChatCall& call) {
+  const Json* const value = value_at(root_of(call), node.path);
+  if (value == nullptr) return "nothing there";
+  if (!value->is_structured()) return "no array or object: " + excerpts::json(*value);
+  const MatcherNode& condition = Access::node(node.parts.front());
+  const std::vector<Matcher>& conditions = condition.kind == MatcherNode::Kind::all ? condition.parts : node.parts;
+  ChatCall part(call.chat(), call.http());
+  std::pair<std::size_t, std::size_t> least{conditions.size() + 1, 0};
+  auto closest = value->end();
+  std::string failed;
+  for (auto element = value->begin(); element != value->end(); ++element) {
+    Access::element(part) = &*element;
+    std::pair<std::size_t, std::size_t> rank;  // the failed conditions, and the conditions after the first of these
+    std::string list;
+    for (const Matcher& one : conditions) {
+      std::vector<NearMiss::Condition> lines;
+      if (explain(one, part, FunctionResults(), 0, lines) != false) continue;
+      if (rank.first++ == 0) rank.second = static_cast<std::size_t>(&conditions.back() - &one);
+      list += (list.empty() ? "✘ " : "; ✘ ") + one.to_string();
+      if (lines.size() == 1 && !lines[0].actual.empty()) list += ", actual " + lines[0].actual;
+    }
+    if (rank >= least) continue;
+    least = rank;
+    closest = element;
+    failed = std::move(list);
+  }
+  if (closest == value->end()) return "empty";
+  const std::string name = value->is_object() ? "member " + excerpts::quoted(closest.key())
+                                              : "element " + std::to_string(closest - value->begin());
+  return (failed.empty() && node.built_in ? "" : "closest: ") + name + " of " + json_comparison::place(node.operand) +
+         ": " + (failed.empty() ? excerpts::json(*closest) : failed);
+}
+
 }  // namespace matchers
 
 MOCK_GATEWAY_INLINE Matcher RequestField::in_range(const Range& range) const {
   MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
   node.range = range;
+  node.built_in = value.count != matchers::prompt_token_count;  // the tokenizer may be a function of the test
   return Access::make<Matcher>(std::move(node));
 }
 
@@ -20140,6 +20261,8 @@ MOCK_GATEWAY_INLINE void add_models(const Matcher& matcher, std::vector<std::str
 
 MOCK_GATEWAY_INLINE Matcher turns_are(Range count) { return detail::request_field("turns_are").in_range(count); }
 MOCK_GATEWAY_INLINE Matcher messages_are(Range count) { return detail::request_field("messages_are").in_range(count); }
+MOCK_GATEWAY_INLINE Matcher prompt_tokens_are(Range count) { return detail::request_field("prompt_tokens_are").in_range(count); }
+MOCK_GATEWAY_INLINE Matcher body_bytes_are(Range count) { return detail::request_field("body_bytes_are").in_range(count); }
 MOCK_GATEWAY_INLINE Matcher model_is(std::string id) { return detail::request_field("model_is").word_is(std::move(id)); }
 MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) { return detail::request_field("stream_is").flag_is(stream); }
 MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
@@ -20200,6 +20323,19 @@ MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
   using namespace detail::matchers;
   detail::MatcherNode node = leaf("body includes " + detail::excerpts::json(part), body_matches, actual_body);
   node.json = std::move(part);
+  return detail::Access::make<Matcher>(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher any_at(std::string pointer, Matcher element) {
+  using namespace detail::matchers;
+  std::vector<std::string> path = parse_pointer(pointer);
+  std::string description =
+      "some element of " + detail::json_comparison::place(pointer) + " matches: " + element.to_string();
+  const bool built_in = require_json_matcher(element);
+  detail::MatcherNode node = leaf(std::move(description), some_element_matches, actual_elements, std::move(pointer));
+  node.built_in = built_in;
+  node.path = std::move(path);
+  node.parts = {std::move(element)};
   return detail::Access::make<Matcher>(std::move(node));
 }
 
@@ -20623,6 +20759,12 @@ MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
   return *user_text_;
 }
 
+MOCK_GATEWAY_INLINE std::size_t ChatCall::prompt_tokens() const {
+  if (!prompt_tokens_)
+    prompt_tokens_ = tokens_ ? tokens_->count_prompt(chat_) : detail::Tokens(Tokenizer()).count_prompt(chat_);
+  return *prompt_tokens_;
+}
+
 MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node) : node_(detail::share<detail::MatcherNode>(std::move(node))) {}
 
 MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_->description; }
@@ -20697,6 +20839,15 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 }
 
 namespace explanation {
+
+/// Returns the result of prompt_tokens_are(); empty if the test's tokenizer throws.
+MOCK_GATEWAY_INLINE std::optional<bool> test_tokens(const MatcherNode& node, const ChatCall& call) {
+  try {
+    return node.test(call);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
 
 /// Appends the report about a node of kind `all` or `any`.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
@@ -20778,8 +20929,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
     case MatcherNode::Kind::negation:
       return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
-  const std::optional<bool> matched =
-      node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
+  std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
+  if (!matched && node.field) matched = explanation::test_tokens(node, call);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
   conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;
@@ -26177,7 +26328,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
 MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
   switch (record.status) {
-    case 400:
+    case 400: return record.advice.code != "context_length_exceeded";
     case 405:
     case 415: return true;
     case 413: return record.advice.code != "rate_limit_exceeded";
@@ -29780,7 +29931,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   const ReceivedRequest& request = served.request;
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
-  if (refuse_model(served, served.chat->model)) return true;
+  if (refuse_model(served, served.chat->model) || refuse_length(served)) return true;
   const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
@@ -30077,7 +30228,7 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   const GatewayState& gateway = served.gateway;
   const ChatRequest& chat = *served.chat;
   served.fingerprint = fingerprint_of(gateway, chat);
-  const ChatCall call(chat, served.request);
+  const ChatCall call(chat, served.request, &gateway.tokens);
   chat_judge::Hits hits;
   if (gateway.chaos->any() || gateway.script->owed().any())
     served.answer.identity = chat_judge::identity_of(served, chat);
@@ -30497,7 +30648,7 @@ MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
     served.answer = Answer();
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
+    served.callback_failed(threw.what());
   } catch (const std::exception& exception) {
     served.answer = Answer();
     served.answer_failed(exception.what());
@@ -30993,7 +31144,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where());
+    served.callback_failed(threw.what() + where());
   } catch (const std::exception& exception) {
     served.answer_failed(exception.what() + where());
   }
@@ -31009,7 +31160,7 @@ MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vecto
 
 // ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
 
-// The accepted content types; the texts of 415, and of 404 for a model.
+// The accepted content types; the texts of 415, of 404 for a model, and of 400 `context_length_exceeded`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace content_type {
@@ -31088,6 +31239,31 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
         ": not listed, but the gateway serves any model. To serve only listed models, list them with --model, "
         "Options::model or \"models\" of a script."));
   return false;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat) {
+  const std::optional<std::size_t> window = gateway.models.context_window(chat.model);
+  if (!window) return std::nullopt;
+  const std::uint64_t prompt = gateway.tokens.count_prompt(chat);
+  const auto completion = static_cast<std::uint64_t>(std::max<std::int64_t>(chat.max_tokens.value_or(0), 0));
+  if (prompt + completion <= *window) return std::nullopt;
+  const std::string asked = completion == 0 ? "your messages resulted in " + std::to_string(prompt) + " tokens. "
+                                            : "you requested " + std::to_string(prompt + completion) + " tokens (" +
+                                                  std::to_string(prompt) + " in the messages, " +
+                                                  std::to_string(completion) + " in the completion). ";
+  return failure(400, "context_length_exceeded",
+                 "This model's maximum context length is " + std::to_string(*window) + " tokens. However, " + asked +
+                     "Please reduce the length of the messages" + (completion == 0 ? "." : " or completion."))
+      .param("messages");
+}
+
+MOCK_GATEWAY_INLINE bool refuse_length(ServedRequest& served) {
+  const GatewayState& gateway = served.gateway;
+  if (!gateway.models.context_window(served.chat->model)) return false;
+  std::optional<Busy<const char*>> busy;
+  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto refusal = context_length_exceeded(gateway, *served.chat);
+  return refusal && served.reject(*refusal);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31349,6 +31525,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   record.raw_body = std::move(incoming.raw_body);
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
+  record.tokens = gateway_.tokens;
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
@@ -31512,6 +31689,11 @@ MOCK_GATEWAY_INLINE std::optional<wire::Model> ServedModels::find(const std::str
   if (const wire::Model* const model = served_models::given(given_, id)) return *model;
   if (!any_ || id.empty()) return std::nullopt;
   return wire::Model{id};
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> ServedModels::context_window(const std::string& id) const {
+  const wire::Model* const model = served_models::given(given_, id);
+  return model ? model->context_window : std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::vector<wire::Model> ServedModels::listed() const {
@@ -34298,6 +34480,14 @@ MOCK_GATEWAY_INLINE Options Options::model(std::string id, std::string owner) co
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
+MOCK_GATEWAY_INLINE Options Options::context_window(std::string model, std::size_t tokens) const {
+  Options copy = *this;
+  std::vector<wire::Model>& models = copy.edit().models;
+  auto its = std::find_if(models.begin(), models.end(), [&](const wire::Model& one) { return one.id == model; });
+  if (its == models.end()) its = models.insert(its, wire::Model{std::move(model)});
+  its->context_window = tokens;
+  return copy;
+}
 MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
   return detail::with(*this, &detail::OptionValues::embeddings, served);
 }
@@ -34418,6 +34608,7 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
     if (model.id.empty()) refuse("a model's id must not be empty");
     require_utf8(model.id, "model's id");
     require_utf8(model.owner, "model's owner");
+    if (model.context_window == 0) refuse("context_window of \"" + model.id + "\" must be at least 1 token");
     if (!ids.insert(model.id).second) refuse("the model \"" + model.id + "\" is given twice");
   }
 }
@@ -35285,7 +35476,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
+/// Joins the lists. A model in both lists gets the owner and context window that the document sets.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -35295,9 +35486,11 @@ MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Mod
     const auto [known, is_new] = places.try_emplace(model.id, models.size());
     if (is_new) {
       models.push_back(model);
-    } else if (owned.count(model.id) > 0) {
-      models[known->second].owner = model.owner;
+      continue;
     }
+    wire::Model& joined = models[known->second];
+    if (owned.count(model.id) > 0) joined.owner = model.owner;
+    if (model.context_window) joined.context_window = model.context_window;
   }
   return models;
 }
@@ -35826,6 +36019,8 @@ MOCK_GATEWAY_INLINE KeyOptions& key_options_of(void* target) { return key_of(tar
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
+    {"context_window", &positive,
+     "the most tokens of a prompt and its `max_tokens` together, beyond them 400; no limit unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
@@ -35859,6 +36054,7 @@ MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node,
   reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
+  if (node.find("context_window")) added.context_window = read_value<std::size_t>(reader, node.at("context_window"));
 }
 
 MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -36189,6 +36385,14 @@ inline constexpr ScriptRow json_text_at_rows[] = {
     {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"text", &text_matcher, "the string", nullptr, true},
 };
+inline constexpr ScriptRow any_at_rows[] = {
+    {"pointer", &text, "JSON pointer to an array or object", nullptr, true, pointer_pattern},
+    {"match", &when,
+     "conditions on one element: json_at, json_text_at, has_field, body_includes, any_at, any, all, not; their "
+     "pointers "
+     "begin at the element",
+     nullptr, true, R"("minProperties":1)"},
+};
 inline constexpr ScriptRow named_text_rows[] = {
     {"name", &text, "its name", nullptr, true},
     {"value", &text_matcher, "its value", nullptr},
@@ -36203,6 +36407,7 @@ inline constexpr ScriptTable tool_result_of_table{"tool_result_of", tool_result_
                                                   std::size(tool_result_of_rows)};
 inline constexpr ScriptTable json_at_table{"json_at", json_at_rows, std::size(json_at_rows)};
 inline constexpr ScriptTable json_text_at_table{"json_text_at", json_text_at_rows, std::size(json_text_at_rows)};
+inline constexpr ScriptTable any_at_table{"any_at", any_at_rows, std::size(any_at_rows)};
 inline constexpr ScriptTable named_text_table{"name and value", named_text_rows, std::size(named_text_rows)};
 inline constexpr ScriptTable header_is_table{"header_is", header_is_rows, std::size(header_is_rows)};
 
@@ -36213,6 +36418,7 @@ MOCK_GATEWAY_INLINE ScriptType tool_result_type() { return {"name of a function,
 MOCK_GATEWAY_INLINE ScriptType tool_result_of_type() { return {"id of a call, or object", text_or_rows, &tool_result_of_table}; }
 MOCK_GATEWAY_INLINE ScriptType json_at_type() { return {"object", nullptr, &json_at_table}; }
 MOCK_GATEWAY_INLINE ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}; }
+MOCK_GATEWAY_INLINE ScriptType any_at_type() { return {"object", nullptr, &any_at_table}; }
 MOCK_GATEWAY_INLINE ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
 MOCK_GATEWAY_INLINE ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
 MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
@@ -36250,6 +36456,11 @@ MOCK_GATEWAY_INLINE void match_json_at(ScriptReader& reader, const ScriptNode& n
 MOCK_GATEWAY_INLINE void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_strictly(node, json_text_at_table);
   add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
+}
+
+MOCK_GATEWAY_INLINE void match_any_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_strictly(node, any_at_table);
+  add(target, any_at(member_text(node, "pointer"), read_value<Matcher>(reader, node.at("match"))));
 }
 
 MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -36315,6 +36526,7 @@ inline constexpr ScriptRow other_when_rows[] = {
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
+    {"any_at", &any_at_type, "some element of the array, or member of the object, at a JSON pointer", &match_any_at},
     {"has_header", &named_text, "a header, or one whose value matches", &match_named<&has_header, named_text_table>},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
@@ -39257,265 +39469,265 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    461    gateway/chat_script.hpp
 //    608    model/range.hpp
 //    640    script/matcher.hpp
-//    717    script/matchers.hpp
-//    845    model/reply.hpp
-//   1174    model/received_request.hpp
-//   1258    model/failure.hpp
-//   1360    core/wait.hpp
-//   1392    core/clock.hpp
-//   1499    model/fault.hpp
-//   1664    model/hold.hpp
-//   1708    model/pace.hpp
-//   1858    model/sse_dialect.hpp
-//   1975    model/writes.hpp
-//   2006    model/http_reply.hpp
-//   2083    model/connection_fault.hpp
-//   2174    evidence/journal.hpp
-//   2459    model/sent_answer.hpp
-//   2525    script/near_miss.hpp
-//   2569    evidence/verification.hpp
-//   2693    model/finding.hpp
-//   2735    evidence/review.hpp
-//   2876    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23352    http/connection.cpp
-//  23935    http/poller.cpp
-//  24103    http/reactor.cpp
-//  24366    http/request_reader.cpp
-//  24839    http/response.cpp
-//  24920    http/server.cpp
-//  25327    http/sockets.cpp
-//  25829    http/turned_away.cpp
-//  25913    http/workers.cpp
-//  26026    evidence/diagnosis.cpp
-//  26256    evidence/evidence_json.cpp
-//  26625    evidence/exchange.cpp
-//  26915    evidence/gateway_problems.cpp
-//  27363    evidence/journal.cpp
-//  27518    evidence/kept_problems.cpp
-//  27628    evidence/notes.cpp
-//  27730    evidence/record.cpp
-//  28192    evidence/redaction.cpp
-//  28332    evidence/redirects.cpp
-//  28455    evidence/retries.cpp
-//  28985    evidence/review.cpp
-//  29391    evidence/told_in_body.cpp
-//  29488    evidence/verification.cpp
-//  29606    serve/answer_headers.cpp
-//  29683    serve/asked_requests.cpp
-//  29750    serve/chat_judge.cpp
-//  30103    serve/connection_loop.cpp
-//  30264    serve/gateway_state.cpp
-//  30300    serve/judge.cpp
-//  30546    serve/limits.cpp
-//  30643    serve/operations.cpp
-//  30869    serve/reply_answer.cpp
-//  31010    serve/request_checks.cpp
-//  31095    serve/runner.cpp
-//  31489    serve/served_models.cpp
-//  31567    serve/served_request.cpp
-//  31635    gateway/catalogue.cpp
-//  32054    gateway/catalogue_chunks.cpp
-//  32365    gateway/catalogue_delivery.cpp
-//  32529    gateway/catalogue_entries.cpp
-//  32759    gateway/catalogue_failures.cpp
-//  33050    gateway/catalogue_framing.cpp
-//  33281    gateway/catalogue_tool_calls.cpp
-//  33488    gateway/chat_script.cpp
-//  33637    gateway/gateway.cpp
-//  33934    gateway/mishaps.cpp
-//  34276    gateway/options.cpp
-//  34429    gateway/sweep.cpp
-//  34849    document/scenario_files.cpp
-//  34987    document/script_document.cpp
-//  35377    document/script_faults.cpp
-//  35669    document/script_files.cpp
-//  35813    document/script_gateway.cpp
-//  36117    document/script_matchers.cpp
-//  36410    document/script_objects.cpp
-//  36570    document/script_reader.cpp
-//  37018    document/script_references.cpp
-//  37354    document/script_replies.cpp
-//  37745    document/script_schema.cpp
-//  37872    document/script_sections.cpp
-//  38414    document/script_values.cpp
-//  38802  Adapters
-//  38819    adapters/catch2.hpp
-//  38973    adapters/doctest.hpp
-//  39133    adapters/gtest.hpp
+//    725    script/matchers.hpp
+//    865    model/reply.hpp
+//   1194    model/received_request.hpp
+//   1278    model/failure.hpp
+//   1380    core/wait.hpp
+//   1412    core/clock.hpp
+//   1519    model/fault.hpp
+//   1684    model/hold.hpp
+//   1728    model/pace.hpp
+//   1878    model/sse_dialect.hpp
+//   1995    model/writes.hpp
+//   2026    model/http_reply.hpp
+//   2103    model/connection_fault.hpp
+//   2194    evidence/journal.hpp
+//   2479    model/sent_answer.hpp
+//   2545    script/near_miss.hpp
+//   2589    evidence/verification.hpp
+//   2713    model/finding.hpp
+//   2755    evidence/review.hpp
+//   2897    model/operation.hpp
+//   2928    keys/api_key.hpp
+//   3050    keys/keys.hpp
+//   3106    model/profile.hpp
+//   3135    model/tokenizer.hpp
+//   3147    gateway/options.hpp
+//   3293    model/acceptance.hpp
+//   3462    request/chat_request.hpp
+//   3581    script/scope.hpp
+//   3635    script/failure_scope.hpp
+//   3682    script/chaos.hpp
+//   3776    gateway/sweep.hpp
+//   3917    gateway/catalogue.hpp
+//   4078    gateway/mishaps.hpp
+//   4177    document/scenario_files.hpp
+//   4209    core/error.hpp
+//   4224    document/script_document.hpp
+//   4363    evidence/evidence_json.hpp
+//   4387    core/printed.hpp
+//   4416    core/reporter.hpp
+//   4495  Implementation
+//   4556    core/random.hpp
+//   4586    core/text.hpp
+//   4689    core/json_reader.hpp
+//   4745    core/pattern.hpp
+//   4836    core/json_pointer.hpp
+//   4884    core/calendar.hpp
+//   4903    core/access.hpp
+//   4979    core/timeline.hpp
+//   5159    core/rows.hpp
+//   5185    core/change_count.hpp
+//   5229    core/process.hpp
+//   5256    core/warning.hpp
+//   5271    core/heap_optional.hpp
+//   5298    core/handoff.hpp
+//   5335    model/profile_traits.hpp
+//   5435    model/checks.hpp
+//   5451    model/reply_data.hpp
+//   5520    model/request_error.hpp
+//   5533    model/fault_rows.hpp
+//   5649    model/failure_rows.hpp
+//   5689    model/dialect_rows.hpp
+//   5726    model/finding_kinds.hpp
+//   5815    model/reply_checks.hpp
+//   5864    request/embedding_request.hpp
+//   5888    request/chat_parser.hpp
+//   5905    request/chat_fields.hpp
+//   5953    request/chat_reader.hpp
+//   6048    keys/secrets.hpp
+//   6091    keys/key_store.hpp
+//   6298    answer/bodies.hpp
+//   6328    answer/events.hpp
+//   6386    answer/tokens.hpp
+//   6457    answer/completion.hpp
+//   6546    answer/completion_json.hpp
+//   6582    answer/completion_events.hpp
+//   6643    answer/words.hpp
+//   6658    answer/default_reply.hpp
+//   6673    answer/schema_checker.hpp
+//   6776    answer/embeddings.hpp
+//   6792    answer/occurrences.hpp
+//   6827    script/matcher_node.hpp
+//   6947    script/owed_replies.hpp
+//   7009    script/script.hpp
+//   7275    script/chaos_plan.hpp
+//   7317    script/chaos_rules.hpp
+//   7391    script/connection_faults.hpp
+//   7445    script/forced_failures.hpp
+//   7484    script/field_matchers.hpp
+//   7559    script/hiding.hpp
+//   7598    script/excerpts.hpp
+//   7622    script/json_comparison.hpp
+//   7648    delivery/answer_log.hpp
+//   7758    delivery/gzip.hpp
+//   7784    delivery/framing.hpp
+//   7842    delivery/outlet.hpp
+//   7890    delivery/pace_schedule.hpp
+//   7932    delivery/progress.hpp
+//   7994    delivery/waits.hpp
+//   8070    delivery/write_queue.hpp
+//   8165    delivery/delivery.hpp
+//   8452    http/exchange_observer.hpp
+//   8486    http/sockets.hpp
+//   8606    http/wakes.hpp
+//   8675    http/connection.hpp
+//   8944    http/request_reader.hpp
+//   9071    http/server.hpp
+//   9131    http/response.hpp
+//   9146    http/turned_away.hpp
+//   9194    http/workers.hpp
+//   9250    http/acceptor.hpp
+//   9293    http/poller.hpp
+//   9346    http/reactor.hpp
+//   9452    evidence/kept_problems.hpp
+//   9515    evidence/record.hpp
+//   9774    evidence/diagnosis.hpp
+//   9839    evidence/gateway_problems.hpp
+//   9938    evidence/review_parts.hpp
+//  10002    serve/asked_requests.hpp
+//  10079    serve/operations.hpp
+//  10146    serve/served_models.hpp
+//  10187    serve/gateway_state.hpp
+//  10246    serve/served_request.hpp
+//  10440    serve/runner.hpp
+//  10496    serve/connection_loop.hpp
+//  10539    serve/tester_code.hpp
+//  10604    gateway/catalogue_entries.hpp
+//  10875    gateway/option_values.hpp
+//  10935    gateway/sweep_run.hpp
+//  10959    document/script_reader.hpp
+//  11170    document/script_sections.hpp
+//  11355    document/script_values.hpp
+//  11521    core/calendar.cpp
+//  11602    core/clock.cpp
+//  12007    core/gate.cpp
+//  12219    core/json_reader.cpp
+//  12560    core/pattern.cpp
+//  12973    core/random.cpp
+//  13028    core/reporter.cpp
+//  13126    core/text.cpp
+//  13470    model/acceptance.cpp
+//  13529    model/checks.cpp
+//  13566    model/connection_fault.cpp
+//  13668    model/failure.cpp
+//  13814    model/fault.cpp
+//  14048    model/finding.cpp
+//  14082    model/http_reply.cpp
+//  14148    model/pace.cpp
+//  14346    model/profile.cpp
+//  14524    model/range.cpp
+//  14554    model/received_request.cpp
+//  14622    model/reply.cpp
+//  15028    model/reply_checks.cpp
+//  15222    model/reply_template.cpp
+//  15389    model/sent_answer.cpp
+//  15417    model/sse_dialect.cpp
+//  15562    request/chat_fields.cpp
+//  15704    request/chat_messages.cpp
+//  15913    request/chat_reader.cpp
+//  16321    request/chat_request.cpp
+//  16405    request/embedding_request.cpp
+//  16493    keys/api_key.cpp
+//  16543    keys/key_store.cpp
+//  17055    keys/keys.cpp
+//  17119    keys/secrets.cpp
+//  17324    answer/bodies.cpp
+//  17397    answer/completion.cpp
+//  17623    answer/completion_events.cpp
+//  17819    answer/completion_json.cpp
+//  18036    answer/default_reply.cpp
+//  18213    answer/embeddings.cpp
+//  18330    answer/schema_checker.cpp
+//  18793    answer/schema_instance.cpp
+//  19166    answer/tokens.cpp
+//  19387    answer/words.cpp
+//  19448    script/chaos.cpp
+//  19588    script/chaos_rules.cpp
+//  19700    script/connection_faults.cpp
+//  19809    script/excerpts.cpp
+//  19871    script/field_matchers.cpp
+//  20344    script/forced_failures.cpp
+//  20433    script/hiding.cpp
+//  20548    script/json_comparison.cpp
+//  20634    script/matcher.cpp
+//  20942    script/matchers.cpp
+//  21293    script/scope.cpp
+//  21351    script/script.cpp
+//  21769    script/text_matchers.cpp
+//  21908    delivery/answer_log.cpp
+//  22078    delivery/delivery.cpp
+//  22546    delivery/faults_and_waits.cpp
+//  22839    delivery/framing.cpp
+//  22979    delivery/gzip.cpp
+//  23051    delivery/pace_schedule.cpp
+//  23120    delivery/progress.cpp
+//  23201    delivery/write_queue.cpp
+//  23342    http/acceptor.cpp
+//  23450    http/compatibility.cpp
+//  23503    http/connection.cpp
+//  24086    http/poller.cpp
+//  24254    http/reactor.cpp
+//  24517    http/request_reader.cpp
+//  24990    http/response.cpp
+//  25071    http/server.cpp
+//  25478    http/sockets.cpp
+//  25980    http/turned_away.cpp
+//  26064    http/workers.cpp
+//  26177    evidence/diagnosis.cpp
+//  26407    evidence/evidence_json.cpp
+//  26776    evidence/exchange.cpp
+//  27066    evidence/gateway_problems.cpp
+//  27514    evidence/journal.cpp
+//  27669    evidence/kept_problems.cpp
+//  27779    evidence/notes.cpp
+//  27881    evidence/record.cpp
+//  28343    evidence/redaction.cpp
+//  28483    evidence/redirects.cpp
+//  28606    evidence/retries.cpp
+//  29136    evidence/review.cpp
+//  29542    evidence/told_in_body.cpp
+//  29639    evidence/verification.cpp
+//  29757    serve/answer_headers.cpp
+//  29834    serve/asked_requests.cpp
+//  29901    serve/chat_judge.cpp
+//  30254    serve/connection_loop.cpp
+//  30415    serve/gateway_state.cpp
+//  30451    serve/judge.cpp
+//  30697    serve/limits.cpp
+//  30794    serve/operations.cpp
+//  31020    serve/reply_answer.cpp
+//  31161    serve/request_checks.cpp
+//  31271    serve/runner.cpp
+//  31666    serve/served_models.cpp
+//  31749    serve/served_request.cpp
+//  31817    gateway/catalogue.cpp
+//  32236    gateway/catalogue_chunks.cpp
+//  32547    gateway/catalogue_delivery.cpp
+//  32711    gateway/catalogue_entries.cpp
+//  32941    gateway/catalogue_failures.cpp
+//  33232    gateway/catalogue_framing.cpp
+//  33463    gateway/catalogue_tool_calls.cpp
+//  33670    gateway/chat_script.cpp
+//  33819    gateway/gateway.cpp
+//  34116    gateway/mishaps.cpp
+//  34458    gateway/options.cpp
+//  34620    gateway/sweep.cpp
+//  35040    document/scenario_files.cpp
+//  35178    document/script_document.cpp
+//  35570    document/script_faults.cpp
+//  35862    document/script_files.cpp
+//  36006    document/script_gateway.cpp
+//  36313    document/script_matchers.cpp
+//  36622    document/script_objects.cpp
+//  36782    document/script_reader.cpp
+//  37230    document/script_references.cpp
+//  37566    document/script_replies.cpp
+//  37957    document/script_schema.cpp
+//  38084    document/script_sections.cpp
+//  38626    document/script_values.cpp
+//  39014  Adapters
+//  39031    adapters/catch2.hpp
+//  39185    adapters/doctest.hpp
+//  39345    adapters/gtest.hpp

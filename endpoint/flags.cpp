@@ -140,6 +140,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
       ->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--until-eof", flags.until_eof, "serve: end when stdin is closed, as with SIGTERM");
   option("--model", flags.models, "ID[=OWNER]", "serve only this model; default: any model; repeatable");
+  option("--context-window", flags.context_windows, "ID=TOKENS",
+         "serve this model, and answer 400 to chats whose prompt and max_tokens exceed its context window; repeatable");
   option("--cors", flags.cors, "ORIGIN",
          "let pages of this origin call the gateway from a browser: http://localhost:5173, or * for all; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
@@ -191,6 +193,12 @@ Options with_flags(Options options, const Flags& flags) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
     options = owner ? options.model(id, *owner) : options.model(id);
+  }
+  for (const std::string& spec : flags.context_windows) {
+    const auto [id, number] = split(spec, '=');
+    const auto tokens = positive(number.value_or(""));
+    if (id.empty() || !tokens) throw BadValue("--context-window: not ID=TOKENS, such as fast=8192: " + spec);
+    options = options.context_window(id, *tokens);
   }
   for (const std::string& origin : flags.cors) options = options.cors(origin);
   options = with_keys(std::move(options), flags.keys);

@@ -46,6 +46,7 @@ struct Flags {
   std::string print = "text";
   bool until_eof = false;
   std::vector<std::string> models;
+  std::vector<std::string> context_windows;
   std::vector<std::string> cors;
   std::vector<std::string> keys;
   std::vector<std::string> failures;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ namespace wire {
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
+  /// The maximum tokens of a prompt and its max_tokens together, if limited.
+  std::optional<std::size_t> context_window = {};
 };
 
 }  // namespace wire

@@ -196,12 +196,12 @@ void TokenizedText::keep_bytes(std::size_t count) {
 }
 
 TokenizedText Tokens::split(std::string text, bool is_tool_arguments) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
+  if (tokenizer_) return tokens::split_with(*tokenizer_, std::move(text));
   return tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, std::move(text));
 }
 
 std::size_t Tokens::count(std::string_view text) const {
-  if (tokenizer_) return tokens::split_with(tokenizer_, std::string(text)).size();
+  if (tokenizer_) return tokens::split_with(*tokenizer_, std::string(text)).size();
   std::size_t count = 0;
   for (std::size_t end = 0; end < text.size(); ++count) end = tokens::word_end(text, end);
   return count;

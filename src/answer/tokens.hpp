@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../core/shared.hpp"
 #include "../model/pace.hpp"
 #include "../model/tokenizer.hpp"
 #include "../request/chat_request.hpp"
@@ -65,7 +67,8 @@ class PieceCutter {
 /// character.
 class Tokens {
  public:
-  explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
+  explicit Tokens(Tokenizer tokenizer)
+      : tokenizer_(tokenizer ? share<const Tokenizer>(std::move(tokenizer)) : nullptr) {}
 
   /// Splits a text into tokens. The default tokenizer splits arguments of tool calls into runs of letters or of
   /// punctuation of at most 12 bytes, because compact JSON has hardly any white space.
@@ -76,7 +79,7 @@ class Tokens {
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
-  Tokenizer tokenizer_;  // empty: the default
+  std::shared_ptr<const Tokenizer> tokenizer_;  // null: the default
 };
 
 }  // namespace mock_gateway::detail

@@ -51,6 +51,10 @@ struct Access {
     return *builder.plan_;
   }
   template <class T>
+  static auto& element(T& call) {
+    return call.element_;
+  }
+  template <class T>
   static auto* serving(const T& gateway) {
     return gateway.serving();
   }

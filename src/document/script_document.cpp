@@ -321,7 +321,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the lists. A model in both lists gets the document's owner if the document sets one.
+/// Joins the lists. A model in both lists gets the owner and context window that the document sets.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -331,9 +331,11 @@ std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const st
     const auto [known, is_new] = places.try_emplace(model.id, models.size());
     if (is_new) {
       models.push_back(model);
-    } else if (owned.count(model.id) > 0) {
-      models[known->second].owner = model.owner;
+      continue;
     }
+    wire::Model& joined = models[known->second];
+    if (owned.count(model.id) > 0) joined.owner = model.owner;
+    if (model.context_window) joined.context_window = model.context_window;
   }
   return models;
 }

@@ -26,6 +26,8 @@ KeyOptions& key_options_of(void* target) { return key_of(target).options; }
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
+    {"context_window", &positive,
+     "the most tokens of a prompt and its `max_tokens` together, beyond them 400; no limit unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
@@ -59,6 +61,7 @@ void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_strictly(node, model_table);
   wire::Model& added = append_model(list, node.at("id"));
   if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
+  if (node.find("context_window")) added.context_window = read_value<std::size_t>(reader, node.at("context_window"));
 }
 
 void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {

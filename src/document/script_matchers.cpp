@@ -78,6 +78,14 @@ inline constexpr ScriptRow json_text_at_rows[] = {
     {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"text", &text_matcher, "the string", nullptr, true},
 };
+inline constexpr ScriptRow any_at_rows[] = {
+    {"pointer", &text, "JSON pointer to an array or object", nullptr, true, pointer_pattern},
+    {"match", &when,
+     "conditions on one element: json_at, json_text_at, has_field, body_includes, any_at, any, all, not; their "
+     "pointers "
+     "begin at the element",
+     nullptr, true, R"("minProperties":1)"},
+};
 inline constexpr ScriptRow named_text_rows[] = {
     {"name", &text, "its name", nullptr, true},
     {"value", &text_matcher, "its value", nullptr},
@@ -92,6 +100,7 @@ inline constexpr ScriptTable tool_result_of_table{"tool_result_of", tool_result_
                                                   std::size(tool_result_of_rows)};
 inline constexpr ScriptTable json_at_table{"json_at", json_at_rows, std::size(json_at_rows)};
 inline constexpr ScriptTable json_text_at_table{"json_text_at", json_text_at_rows, std::size(json_text_at_rows)};
+inline constexpr ScriptTable any_at_table{"any_at", any_at_rows, std::size(any_at_rows)};
 inline constexpr ScriptTable named_text_table{"name and value", named_text_rows, std::size(named_text_rows)};
 inline constexpr ScriptTable header_is_table{"header_is", header_is_rows, std::size(header_is_rows)};
 
@@ -102,6 +111,7 @@ ScriptType tool_result_type() { return {"name of a function, or object", text_or
 ScriptType tool_result_of_type() { return {"id of a call, or object", text_or_rows, &tool_result_of_table}; }
 ScriptType json_at_type() { return {"object", nullptr, &json_at_table}; }
 ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}; }
+ScriptType any_at_type() { return {"object", nullptr, &any_at_table}; }
 ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
 ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
 ScriptType list_of_whens() {
@@ -139,6 +149,11 @@ void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
 void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_strictly(node, json_text_at_table);
   add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
+}
+
+void match_any_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_strictly(node, any_at_table);
+  add(target, any_at(member_text(node, "pointer"), read_value<Matcher>(reader, node.at("match"))));
 }
 
 void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -204,6 +219,7 @@ inline constexpr ScriptRow other_when_rows[] = {
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
+    {"any_at", &any_at_type, "some element of the array, or member of the object, at a JSON pointer", &match_any_at},
     {"has_header", &named_text, "a header, or one whose value matches", &match_named<&has_header, named_text_table>},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},

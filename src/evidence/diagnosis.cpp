@@ -166,7 +166,7 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
 bool is_refusal(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
   switch (record.status) {
-    case 400:
+    case 400: return record.advice.code != "context_length_exceeded";
     case 405:
     case 415: return true;
     case 413: return record.advice.code != "rate_limit_exceeded";

@@ -44,8 +44,8 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
 std::string brief(const ExchangeRecord& record);
 
 /// Whether the gateway itself refused the request because of its content. These are 400, 404 for a path, 405, 413, 415,
-/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a
-/// key that the gateway has or had.
+/// and 401 for a key that the gateway never had. Excludes scripted and forced failures, the 401, 403 and 429 of a key
+/// that the gateway has or had, and prompts that a client must shorten.
 bool is_refusal(const ExchangeRecord& record);
 /// Returns the reason of a refusal, except for 401: `temperature: expected a number, got null`. Otherwise empty.
 std::string refusal(const ExchangeRecord& record);
@@ -62,7 +62,7 @@ class RecordedCall {
 
   const ExchangeRecord& record() const { return *record_; }
   bool is_chat() const { return chat_ != nullptr; }
-  ChatCall call() const { return {*chat_, record_->request}; }
+  ChatCall call() const { return {*chat_, record_->request, &record_->tokens}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions; these may throw.
   /// Throws GatewayError if that depends on a text that was too long to be searched by a pattern.
   bool meets(const std::vector<Matcher>& conditions) const;

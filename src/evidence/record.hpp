@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../answer/tokens.hpp"
 #include "../core/access.hpp"
 #include "../core/shared.hpp"
 #include "../delivery/progress.hpp"
@@ -96,6 +97,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool chat = false;  // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
+  Tokens tokens = Tokens(Tokenizer());
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;

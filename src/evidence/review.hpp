@@ -30,7 +30,8 @@ struct ReviewTally {
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415,   |
+/// |                               |          | except 400 context_length_exceeded                                  |
 /// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
 /// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429), that |
 /// |                               |          | name no time of at most 60 s                                        |

@@ -3,9 +3,11 @@
 
 #include "options.hpp"
 
+#include <algorithm>  // find_if
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
@@ -32,6 +34,14 @@ Options Options::port(int port) const { return detail::with(*this, &detail::Opti
 Options Options::model(std::string id, std::string owner) const {
   Options copy = *this;
   copy.edit().models.push_back({std::move(id), std::move(owner)});
+  return copy;
+}
+Options Options::context_window(std::string model, std::size_t tokens) const {
+  Options copy = *this;
+  std::vector<wire::Model>& models = copy.edit().models;
+  auto its = std::find_if(models.begin(), models.end(), [&](const wire::Model& one) { return one.id == model; });
+  if (its == models.end()) its = models.insert(its, wire::Model{std::move(model)});
+  its->context_window = tokens;
   return copy;
 }
 Options Options::embeddings(bool served) const {
@@ -154,6 +164,7 @@ void require_valid(const OptionValues& options) {
     if (model.id.empty()) refuse("a model's id must not be empty");
     require_utf8(model.id, "model's id");
     require_utf8(model.owner, "model's owner");
+    if (model.context_window == 0) refuse("context_window of \"" + model.id + "\" must be at least 1 token");
     if (!ids.insert(model.id).second) refuse("the model \"" + model.id + "\" is given twice");
   }
 }

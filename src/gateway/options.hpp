@@ -47,6 +47,10 @@ class Options {
 
   /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// Sets the context window of a model, at least 1 token, and adds the model if no earlier model() has. A chat whose
+  /// prompt and `max_tokens` (0 if absent), counted by tokenizer(), exceed it gets 400 `context_length_exceeded`.
+  /// Default: no limit.
+  [[nodiscard]] Options context_window(std::string model, std::size_t tokens) const;
   /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
   /// review (`unlisted_model`). `GET /v1/models` lists the models set by model(), or `mock-model`. The ids that stubs
   /// name follow, then the first 1,000 requested ids of up to 256 bytes. A reset of the journal removes requested

@@ -75,8 +75,10 @@ Explanation explanation_of(const GatewayState& gateway, const ReceivedRequest& r
       refuse(forbidden(), explanation);
     else if (!gateway.models.find(chat.model))
       refuse(model_not_found(chat.model, gateway, key), explanation);
+    else if (const auto too_long = context_length_exceeded(gateway, chat))
+      refuse(*too_long, explanation);
     else
-      answer(gateway, ChatCall(chat, request), explanation);
+      answer(gateway, ChatCall(chat, request, &gateway.tokens), explanation);
   } catch (const RequestError& error) {
     refuse(error.failure, explanation);
   }

@@ -53,9 +53,17 @@ bool is_taken_by_default(const ReceivedRequest& request, const detail::ServeSett
   return detail::allows_json(request, standard);
 }
 
-bool asks_for_model(const ReceivedRequest& request, const std::string& id) {
+bool asks_for_model(const ReceivedRequest& request, const Json& id) {
   const Json body = detail::read_json_if_valid(request.body);
   return body.is_object() && body.contains("model") && body["model"] == id;
+}
+
+/// Returns the model as in a script: its id, or an object.
+Json entry_of(const wire::Model& model) {
+  Json entry{{"id", model.id}};
+  if (model.owner != wire::Model().owner) entry["owner"] = model.owner;
+  if (model.context_window) entry["context_window"] = *model.context_window;
+  return entry.size() == 1 ? Json(model.id) : entry;
 }
 
 }  // namespace
@@ -67,15 +75,14 @@ Json Inside::settings_for(const Exchange& exchange) const {
   const detail::ServeSettings& settings = state_.settings;
   const ReceivedRequest& request = exchange.request();
   const bool is_chat_request = is_chat(exchange);
-  const wire::Model standard{"mock-model"};
+  const Json standard = "mock-model";
   Json gateway = Json::object();
   const std::vector<wire::Model>& models = settings.models;
   if (settings.any_model) {
-    if (is_chat_request && !asks_for_model(request, standard.id)) gateway["models"] = "any";
-  } else if (models.size() != 1 || models[0].id != standard.id || models[0].owner != standard.owner) {
+    if (is_chat_request && !asks_for_model(request, standard)) gateway["models"] = "any";
+  } else if (models.size() != 1 || entry_of(models[0]) != standard) {
     Json list = Json::array();
-    for (const wire::Model& model : models)
-      list.push_back(model.owner == standard.owner ? Json(model.id) : Json{{"id", model.id}, {"owner", model.owner}});
+    for (const wire::Model& model : models) list.push_back(entry_of(model));
     gateway["models"] = std::move(list);
   }
   if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);

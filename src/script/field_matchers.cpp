@@ -1,9 +1,10 @@
-// The request fields that matchers compare; matchers of JSON in the body.
+// The request fields that matchers compare; matchers of JSON in the body or in an element of it.
 
 #include "field_matchers.hpp"
 
-#include <algorithm>  // count_if, find, min, replace
-#include <iterator>   // size
+#include <algorithm>  // any_of, count_if, find, min, replace
+#include <cstddef>
+#include <iterator>  // size
 #include <utility>
 
 #include "../core/access.hpp"
@@ -23,15 +24,20 @@ namespace matchers {
 /// The possible words of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
-std::int64_t user_message_count(const ChatRequest& chat) {
-  return std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message);
+std::int64_t user_message_count(const ChatCall& call) {
+  const std::vector<wire::Message>& messages = call.chat().messages;
+  return std::count_if(messages.begin(), messages.end(), is_user_message);
 }
 
-std::int64_t message_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.messages.size()); }
+std::int64_t message_count(const ChatCall& call) { return static_cast<std::int64_t>(call.chat().messages.size()); }
 
-std::int64_t tool_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.tools.size()); }
+std::int64_t prompt_token_count(const ChatCall& call) { return static_cast<std::int64_t>(call.prompt_tokens()); }
 
-std::int64_t choice_count(const ChatRequest& chat) { return chat.n; }
+std::int64_t body_byte_count(const ChatCall& call) { return static_cast<std::int64_t>(call.http().body.size()); }
+
+std::int64_t tool_count(const ChatCall& call) { return static_cast<std::int64_t>(call.chat().tools.size()); }
+
+std::int64_t choice_count(const ChatCall& call) { return call.chat().n; }
 
 std::optional<std::string_view> model_of(const ChatRequest& chat) { return chat.model; }
 
@@ -70,7 +76,7 @@ std::string actual_field(const MatcherNode& node, const ChatCall& call) {
 }
 
 std::string actual_count(const MatcherNode& node, const ChatCall& call) {
-  return std::to_string(node.field->value.count(call.chat()));
+  return std::to_string(node.field->value.count(call));
 }
 
 std::string actual_tools(const MatcherNode&, const ChatCall& call) {
@@ -107,6 +113,11 @@ inline constexpr RequestField message_fields[] = {
      "number of user messages is", actual_count},
     {"messages_are", Kind::number, "/messages", message_count, "the number of messages", "number of messages is",
      actual_count},
+    {"prompt_tokens_are", Kind::number, "/messages", prompt_token_count,
+     "the tokens of the prompt as the gateway counts them, as in `usage.prompt_tokens`", "number of prompt tokens is",
+     actual_count},
+    {"body_bytes_are", Kind::number, "", body_byte_count, "the bytes of the body, with keys masked",
+     "number of body bytes is", actual_count},
 };
 
 inline constexpr RequestField request_fields[] = {
@@ -156,7 +167,7 @@ bool number_matches(const MatcherNode& node, const ChatCall& call) {
   std::optional<double> number;
   if (value.number != nullptr) number = call.chat().*value.number;
   if (value.whole != nullptr) number = call.chat().*value.whole;
-  if (value.count != nullptr) number = static_cast<double>(value.count(call.chat()));
+  if (value.count != nullptr) number = static_cast<double>(value.count(call));
   return number && node.range->contains(*number);
 }
 
@@ -223,24 +234,33 @@ const Json* value_at(const Json& root, const std::vector<std::string>& pointer) 
   return value;
 }
 
+/// Returns the JSON that the matchers look at: the body, or within any_at() the element.
+const Json& root_of(const ChatCall& call) {
+  const Json* const element = Access::element(call);
+  return element != nullptr ? *element : call.chat().body;
+}
+
 bool body_has_field(const MatcherNode& node, const ChatCall& call) {
-  return json_pointer::child(call.chat().body, node.operand) != nullptr;
+  const Json& root = root_of(call);
+  return root.is_object() && json_pointer::child(root, node.operand) != nullptr;
 }
 
 std::string actual_fields(const MatcherNode& node, const ChatCall& call) {
-  if (const Json* value = json_pointer::child(call.chat().body, node.operand)) return excerpts::json(*value);
+  const Json& root = root_of(call);
+  if (!root.is_object()) return "no object: " + excerpts::json(root);
+  if (const Json* value = json_pointer::child(root, node.operand)) return excerpts::json(*value);
   std::vector<std::string_view> names;
-  for (const auto& field : call.chat().body.get_ref<const Json::object_t&>()) names.push_back(field.first);
+  for (const auto& field : root.get_ref<const Json::object_t&>()) names.push_back(field.first);
   return listed("fields: ", names);
 }
 
 bool json_matches(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
 std::string actual_json(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   if (actual == nullptr) return "nothing there";
   const std::string whole = actual->dump(-1, ' ', false, Json::error_handler_t::replace);
   std::optional<json_comparison::Difference> difference =
@@ -251,19 +271,19 @@ std::string actual_json(const MatcherNode& node, const ChatCall& call) {
 }
 
 bool json_text_matches(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   return actual != nullptr && actual->is_string() && node.text->matches(actual->get_ref<const std::string&>());
 }
 
 std::string actual_json_text(const MatcherNode& node, const ChatCall& call) {
-  const Json* actual = value_at(call.chat().body, node.path);
+  const Json* actual = value_at(root_of(call), node.path);
   if (actual == nullptr) return "nothing there";
   if (!actual->is_string()) return "no text: " + excerpts::json(*actual);
   return shown(*node.text, actual->get_ref<const std::string&>());
 }
 
 std::optional<json_comparison::Difference> body_difference(const MatcherNode& node, const ChatCall& call) {
-  return json_comparison::first_difference(node.json, call.chat().body, json_comparison::Extent::part);
+  return json_comparison::first_difference(node.json, root_of(call), json_comparison::Extent::part);
 }
 
 bool body_matches(const MatcherNode& node, const ChatCall& call) { return !body_difference(node, call); }
@@ -273,11 +293,72 @@ std::string actual_body(const MatcherNode& node, const ChatCall& call) {
   return found ? json_comparison::explain(*found) : std::string();
 }
 
+bool some_element_matches(const MatcherNode& node, const ChatCall& call) {
+  const Json* const value = value_at(root_of(call), node.path);
+  if (value == nullptr || !value->is_structured()) return false;
+  ChatCall part(call.chat(), call.http());
+  FunctionResults results;
+  return std::any_of(value->begin(), value->end(), [&](const Json& element) {
+    Access::element(part) = &element;
+    return decide(node.parts.front(), part, results);
+  });
+}
+
+/// Throws GatewayError if the matcher looks at anything but JSON. Returns whether it contains no function of the test.
+bool require_json_matcher(const Matcher& matcher) {
+  const MatcherNode& node = Access::node(matcher);
+  bool built_in = node.built_in;
+  if (node.kind != MatcherNode::Kind::leaf) {
+    for (const Matcher& part : node.parts) built_in = require_json_matcher(part) && built_in;
+    return built_in;
+  }
+  for (const Test test : {json_matches, json_text_matches, body_has_field, body_matches, some_element_matches})
+    if (node.tests == test) return built_in;
+  throw GatewayError("the matcher \"" + matcher.to_string() +
+                     "\" is about the whole request, not about an element; within any_at, use json_at, json_text_at, "
+                     "has_field, body_includes or any_at, or combine these");
+}
+
+/// Returns the element that fails the fewest conditions, with these. Of several, the one that meets more of the first.
+std::string actual_elements(const MatcherNode& node, const ChatCall& call) {
+  const Json* const value = value_at(root_of(call), node.path);
+  if (value == nullptr) return "nothing there";
+  if (!value->is_structured()) return "no array or object: " + excerpts::json(*value);
+  const MatcherNode& condition = Access::node(node.parts.front());
+  const std::vector<Matcher>& conditions = condition.kind == MatcherNode::Kind::all ? condition.parts : node.parts;
+  ChatCall part(call.chat(), call.http());
+  std::pair<std::size_t, std::size_t> least{conditions.size() + 1, 0};
+  auto closest = value->end();
+  std::string failed;
+  for (auto element = value->begin(); element != value->end(); ++element) {
+    Access::element(part) = &*element;
+    std::pair<std::size_t, std::size_t> rank;  // the failed conditions, and the conditions after the first of these
+    std::string list;
+    for (const Matcher& one : conditions) {
+      std::vector<NearMiss::Condition> lines;
+      if (explain(one, part, FunctionResults(), 0, lines) != false) continue;
+      if (rank.first++ == 0) rank.second = static_cast<std::size_t>(&conditions.back() - &one);
+      list += (list.empty() ? "✘ " : "; ✘ ") + one.to_string();
+      if (lines.size() == 1 && !lines[0].actual.empty()) list += ", actual " + lines[0].actual;
+    }
+    if (rank >= least) continue;
+    least = rank;
+    closest = element;
+    failed = std::move(list);
+  }
+  if (closest == value->end()) return "empty";
+  const std::string name = value->is_object() ? "member " + excerpts::quoted(closest.key())
+                                              : "element " + std::to_string(closest - value->begin());
+  return (failed.empty() && node.built_in ? "" : "closest: ") + name + " of " + json_comparison::place(node.operand) +
+         ": " + (failed.empty() ? excerpts::json(*closest) : failed);
+}
+
 }  // namespace matchers
 
 Matcher RequestField::in_range(const Range& range) const {
   MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
   node.range = range;
+  node.built_in = value.count != matchers::prompt_token_count;  // the tokenizer may be a function of the test
   return Access::make<Matcher>(std::move(node));
 }
 
@@ -323,6 +404,8 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids) {
 
 Matcher turns_are(Range count) { return detail::request_field("turns_are").in_range(count); }
 Matcher messages_are(Range count) { return detail::request_field("messages_are").in_range(count); }
+Matcher prompt_tokens_are(Range count) { return detail::request_field("prompt_tokens_are").in_range(count); }
+Matcher body_bytes_are(Range count) { return detail::request_field("body_bytes_are").in_range(count); }
 Matcher model_is(std::string id) { return detail::request_field("model_is").word_is(std::move(id)); }
 Matcher stream_is(bool stream) { return detail::request_field("stream_is").flag_is(stream); }
 Matcher include_usage_is(bool include_usage) {
@@ -383,6 +466,19 @@ Matcher body_includes(Json part) {
   using namespace detail::matchers;
   detail::MatcherNode node = leaf("body includes " + detail::excerpts::json(part), body_matches, actual_body);
   node.json = std::move(part);
+  return detail::Access::make<Matcher>(std::move(node));
+}
+
+Matcher any_at(std::string pointer, Matcher element) {
+  using namespace detail::matchers;
+  std::vector<std::string> path = parse_pointer(pointer);
+  std::string description =
+      "some element of " + detail::json_comparison::place(pointer) + " matches: " + element.to_string();
+  const bool built_in = require_json_matcher(element);
+  detail::MatcherNode node = leaf(std::move(description), some_element_matches, actual_elements, std::move(pointer));
+  node.built_in = built_in;
+  node.path = std::move(path);
+  node.parts = {std::move(element)};
   return detail::Access::make<Matcher>(std::move(node));
 }
 

@@ -19,14 +19,15 @@ namespace mock_gateway::detail {
 
 struct MatcherNode;
 
-/// A member of ChatRequest or a function of it, because the request reader treats some sent values as absent.
+/// A member of ChatRequest or a function of it or the call, because the request reader treats some sent values as
+/// absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
   constexpr FieldValue(std::optional<bool> ChatRequest::*of) : optional_flag(of) {}              // NOLINT
-  constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
+  constexpr FieldValue(std::int64_t (*of)(const ChatCall&)) : count(of) {}                       // NOLINT
   constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
 
@@ -35,7 +36,7 @@ struct FieldValue {
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;
   std::optional<bool> ChatRequest::*optional_flag = nullptr;
-  std::int64_t (*count)(const ChatRequest&) = nullptr;
+  std::int64_t (*count)(const ChatCall&) = nullptr;
   std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
   bool (*has)(const ChatRequest&, std::string_view) = nullptr;
 };

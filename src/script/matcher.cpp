@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "../answer/tokens.hpp"
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/handoff.hpp"
@@ -139,6 +140,12 @@ const std::string& ChatCall::user_text() const {
   return *user_text_;
 }
 
+std::size_t ChatCall::prompt_tokens() const {
+  if (!prompt_tokens_)
+    prompt_tokens_ = tokens_ ? tokens_->count_prompt(chat_) : detail::Tokens(Tokenizer()).count_prompt(chat_);
+  return *prompt_tokens_;
+}
+
 Matcher::Matcher(detail::MatcherNode node) : node_(detail::share<detail::MatcherNode>(std::move(node))) {}
 
 const std::string& Matcher::to_string() const { return node_->description; }
@@ -213,6 +220,15 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 }
 
 namespace explanation {
+
+/// Returns the result of prompt_tokens_are(); empty if the test's tokenizer throws.
+std::optional<bool> test_tokens(const MatcherNode& node, const ChatCall& call) {
+  try {
+    return node.test(call);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
 
 /// Appends the report about a node of kind `all` or `any`.
 std::optional<bool> explain_parts(const MatcherNode& node, const ChatCall& call,
@@ -294,8 +310,8 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
     case MatcherNode::Kind::negation:
       return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
-  const std::optional<bool> matched =
-      node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
+  std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
+  if (!matched && node.field) matched = explanation::test_tokens(node, call);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
   conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;

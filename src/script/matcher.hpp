@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "../core/forward.hpp"
+#include "../core/json.hpp"
 #include "../core/shared.hpp"
 
 namespace mock_gateway {
@@ -16,6 +18,7 @@ namespace detail {
 struct Access;
 struct MatcherNode;
 struct TextMatcherNode;
+class Tokens;
 
 }  // namespace detail
 
@@ -50,19 +53,26 @@ TextMatcher operator!(const TextMatcher& matcher);
 /// A chat request for which a stub is chosen: the parsed body and the HTTP request.
 class ChatCall {
  public:
-  /// Both must outlive this.
-  ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
+  /// All must outlive this. `tokens` is the gateway's tokenizer; null: words are tokens.
+  ChatCall(const ChatRequest& chat, const ReceivedRequest& http, const detail::Tokens* tokens = nullptr)
+      : chat_(chat), http_(http), tokens_(tokens) {}
 
   const ChatRequest& chat() const { return chat_; }
   /// Returns the method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
   /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
+  /// Returns the number of tokens of the prompt, as in `usage.prompt_tokens`. Runs the tokenizer once for all stubs.
+  std::size_t prompt_tokens() const;
 
  private:
+  friend struct detail::Access;
   const ChatRequest& chat_;
   const ReceivedRequest& http_;
+  const detail::Tokens* tokens_;
+  const Json* element_ = nullptr;  // within any_at(), the element that its matchers look at
   mutable std::optional<std::string> user_text_;
+  mutable std::optional<std::size_t> prompt_tokens_;
 };
 
 /// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.

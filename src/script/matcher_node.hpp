@@ -88,7 +88,7 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The parts of the kinds all, any and negation.
+  /// The parts of the kinds all, any and negation; the condition on an element of any_at().
   std::vector<Matcher> parts;
   /// For key_is and header_is, the scope of the test that the stub belongs to; otherwise empty.
   std::optional<RequestScope> scope;

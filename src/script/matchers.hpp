@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "../core/json.hpp"
 #include "../model/range.hpp"
@@ -44,6 +45,8 @@ Matcher message_is(int position, std::string role, TextMatcher text = any_text()
 Matcher turns_are(Range count);
 /// Matches the number of all messages.
 Matcher messages_are(Range count);
+/// Matches the number of tokens of the prompt, counted by the gateway's tokenizer as for `usage.prompt_tokens`.
+Matcher prompt_tokens_are(Range count);
 /// A tool result follows the assistant's last message. Like the next two, it ignores other messages after the result:
 /// coding agents append reminders as user or system messages.
 Matcher last_is_tool_result();
@@ -109,9 +112,19 @@ Matcher json_text_at(std::string pointer, TextMatcher text);
 /// The body includes this JSON: objects may have more members, at any depth; arrays must have the same length, and
 /// other values must be equal.
 Matcher body_includes(Json part);
+/// Some element of the array, or member of the object, at a JSON pointer meets all conditions. These are matchers of
+/// this section, also combined; their pointers begin at the element. "Every element" is a negation:
+/// `!any_at("/tools", !has_field("function"))`. Throws GatewayError for an invalid pointer, and for other matchers.
+Matcher any_at(std::string pointer, Matcher element);
+template <class... Matchers>
+Matcher any_at(std::string pointer, const Matcher& first, const Matchers&... more) {
+  return any_at(std::move(pointer), (first && ... && more));
+}
 
 // Matchers of the HTTP request.
 
+/// Matches the number of bytes of the body, without transfer coding and with masked keys.
+Matcher body_bytes_are(Range bytes);
 /// The request has this header, in any case.
 Matcher has_header(std::string name);
 /// The request has this header, in any case, and one of its values matches.

@@ -54,7 +54,7 @@ bool refuse(ServedRequest& served) {
   const ReceivedRequest& request = served.request;
   if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
-  if (refuse_model(served, served.chat->model)) return true;
+  if (refuse_model(served, served.chat->model) || refuse_length(served)) return true;
   const auto forced = served.gateway.failures.take(FailureScope::Kind::model, served.chat->model);
   if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
   return take_tokens_of_chat(served);
@@ -351,7 +351,7 @@ void judge_chat(ServedRequest& served) {
   const GatewayState& gateway = served.gateway;
   const ChatRequest& chat = *served.chat;
   served.fingerprint = fingerprint_of(gateway, chat);
-  const ChatCall call(chat, served.request);
+  const ChatCall call(chat, served.request, &gateway.tokens);
   chat_judge::Hits hits;
   if (gateway.chaos->any() || gateway.script->owed().any())
     served.answer.identity = chat_judge::identity_of(served, chat);

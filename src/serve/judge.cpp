@@ -215,7 +215,7 @@ void answer(ServedRequest& served) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
     served.answer = Answer();
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
+    served.callback_failed(threw.what());
   } catch (const std::exception& exception) {
     served.answer = Answer();
     served.answer_failed(exception.what());

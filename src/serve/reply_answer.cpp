@@ -145,7 +145,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where());
+    served.callback_failed(threw.what() + where());
   } catch (const std::exception& exception) {
     served.answer_failed(exception.what() + where());
   }

@@ -1,10 +1,12 @@
-// The accepted content types; the texts of 415, and of 404 for a model.
+// The accepted content types; the texts of 415, of 404 for a model, and of 400 `context_length_exceeded`.
 
 #include "served_request.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "../core/json_reader.hpp"
@@ -12,6 +14,7 @@
 #include "../keys/secrets.hpp"
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
+#include "tester_code.hpp"
 
 namespace mock_gateway::detail {
 namespace content_type {
@@ -90,6 +93,31 @@ bool refuse_model(ServedRequest& served, const std::string& model) {
         ": not listed, but the gateway serves any model. To serve only listed models, list them with --model, "
         "Options::model or \"models\" of a script."));
   return false;
+}
+
+std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat) {
+  const std::optional<std::size_t> window = gateway.models.context_window(chat.model);
+  if (!window) return std::nullopt;
+  const std::uint64_t prompt = gateway.tokens.count_prompt(chat);
+  const auto completion = static_cast<std::uint64_t>(std::max<std::int64_t>(chat.max_tokens.value_or(0), 0));
+  if (prompt + completion <= *window) return std::nullopt;
+  const std::string asked = completion == 0 ? "your messages resulted in " + std::to_string(prompt) + " tokens. "
+                                            : "you requested " + std::to_string(prompt + completion) + " tokens (" +
+                                                  std::to_string(prompt) + " in the messages, " +
+                                                  std::to_string(completion) + " in the completion). ";
+  return failure(400, "context_length_exceeded",
+                 "This model's maximum context length is " + std::to_string(*window) + " tokens. However, " + asked +
+                     "Please reduce the length of the messages" + (completion == 0 ? "." : " or completion."))
+      .param("messages");
+}
+
+bool refuse_length(ServedRequest& served) {
+  const GatewayState& gateway = served.gateway;
+  if (!gateway.models.context_window(served.chat->model)) return false;
+  std::optional<Busy<const char*>> busy;
+  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto refusal = context_length_exceeded(gateway, *served.chat);
+  return refusal && served.reject(*refusal);
 }
 
 }  // namespace mock_gateway::detail

@@ -277,6 +277,7 @@ void RunningExchange::record_request() {
   record.raw_body = std::move(incoming.raw_body);
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
+  record.tokens = gateway_.tokens;
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);

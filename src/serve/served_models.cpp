@@ -31,6 +31,11 @@ std::optional<wire::Model> ServedModels::find(const std::string& id) const {
   return wire::Model{id};
 }
 
+std::optional<std::size_t> ServedModels::context_window(const std::string& id) const {
+  const wire::Model* const model = served_models::given(given_, id);
+  return model ? model->context_window : std::nullopt;
+}
+
 std::vector<wire::Model> ServedModels::listed() const {
   std::vector<wire::Model> all = given_;
   if (!any_) return all;

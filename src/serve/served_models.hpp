@@ -26,6 +26,7 @@ class ServedModels {
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   std::optional<wire::Model> find(const std::string& id) const;
+  std::optional<std::size_t> context_window(const std::string& id) const;
   /// Returns the given models; if every id is served, also those that stubs name, in order, and requested ones.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.

@@ -159,12 +159,17 @@ Failure model_not_found(const std::string& model, const GatewayState& gateway, c
 /// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
+/// Returns the 400 for a chat whose prompt and max_tokens exceed its model's context window. Runs the test's tokenizer.
+std::optional<Failure> context_length_exceeded(const GatewayState& gateway, const ChatRequest& chat);
+/// Refuses such a chat. Returns whether it refused.
+bool refuse_length(ServedRequest& served);
+
 // chat_judge.cpp
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
-/// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
-/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no answer yet if the stub
-/// asks the test for the reply.
+/// body, model, its context window, failures forced for the model, token limits; then chaos and the script answer.
+/// Throws RequestError for an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no
+/// answer yet if the stub asks the test for the reply.
 void judge_chat(ServedRequest& served);
 
 /// Continues a chat request that waits for the test's reply, if the wait is over.

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +57,8 @@ std::optional<std::string> guarded_matchers(Connection& connection, const char* 
 }
 
 /// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
-struct TokenizerThrew {
-  std::string what;
+struct TokenizerThrew : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Returns a tokenizer that throws TokenizerThrew if the given one throws. An empty one stays empty.
@@ -66,7 +67,8 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
     hand_off_event_loop();
     std::vector<std::string> tokens;
-    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); }))
+      throw TokenizerThrew("the function given to Options::tokenizer threw: " + *thrown);
     return tokens;
   };
 }

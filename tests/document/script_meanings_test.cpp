@@ -449,6 +449,12 @@ TEST_CASE("each matcher in a script equals the C++ matcher of its name") {
       {R"("json_at": {"pointer": "/model", "value": null})", json_at("/model", nullptr)},
       {R"("json_text_at": {"pointer": "/model", "text": "x"})", json_text_at("/model", "x")},
       {R"("body_includes": {"user": "me"})", body_includes({{"user", "me"}})},
+      {R"("any_at": {"pointer": "/tools", "match": {"has_field": "x", "not": {"json_at": {"pointer": "", "value": 1}}}})",
+       any_at("/tools", has_field("x"), !json_at("", 1))},
+      {R"("not": {"any_at": {"pointer": "", "match": {"any_at": {"pointer": "", "match": {"has_field": "role"}}}}})",
+       !any_at("", any_at("", has_field("role")))},
+      {R"("prompt_tokens_are": {"between": [5, 6]})", prompt_tokens_are(between(5, 6))},
+      {R"("body_bytes_are": {"at_most": 9})", body_bytes_are(at_most(9))},
       {R"("has_header": "X-Test")", has_header("X-Test")},
       {R"("has_header": {"name": "X-Test"})", has_header("X-Test")},
       {R"("has_header": {"name": "Content-Type", "value": "x"})", has_header("Content-Type", "x")},
@@ -521,11 +527,14 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});
   CHECK(values(R"("embeddings": true)").embeddings == true);
   CHECK(values(R"("embeddings": false)").embeddings == false);
-  const std::vector<wire::Model> models = values(R"("models": ["a", {"id": "b"}, {"id": "c", "owner": "me"}])").models;
+  const std::vector<wire::Model> models =
+      values(R"("models": ["a", {"id": "b", "context_window": 9}, {"id": "c", "owner": "me"}])").models;
   REQUIRE(models.size() == 3);
   CHECK(models[0].id + models[1].id + models[2].id == "abc");
   CHECK(models[0].owner == models[1].owner);
   CHECK(models[2].owner == "me");
+  CHECK(models[1].context_window == std::size_t{9});
+  CHECK_FALSE(models[2].context_window.has_value());
   CHECK(values(R"("clock": "manual")").clock->now() == ManualClock::default_start);
   const auto answers_after = [&](const std::string& clock, Duration time) {
     noted.add(script_of(R"("gateway": {"clock": ")" + clock + "\"}"));

@@ -143,6 +143,12 @@ TEST_CASE("stubs for prompts that differ after a long shared beginning do not hi
   const Json other_body = {{"text", beginning + "b"}};
   CHECK(warnings({{"body_includes", body}}, {{"body_includes", other_body}}) == 0);
   CHECK(warnings({{"body_includes", body}}, {{"body_includes", body}}) == 1);
+  const auto any_at = [](const char* pointer, const Json& part) {
+    return Json{{"any_at", {{"pointer", pointer}, {"match", {{"body_includes", part}}}}}};
+  };
+  CHECK(warnings(any_at("/a", body), any_at("/a", other_body)) == 0);
+  CHECK(warnings(any_at("/a", body), any_at("/b", body)) == 0);
+  CHECK(warnings(any_at("/a", body), any_at("/a", body)) == 1);
 }
 
 TEST_CASE("the warning names the first of several stubs that hide a stub") {

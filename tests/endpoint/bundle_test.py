@@ -386,10 +386,12 @@ class Bundles(unittest.TestCase):
                  (None, chat(model="nobody"), CHAT, "POST", 404), (None, None, "/v1/nothing?a=b", "DELETE", 404),
                  (None, None, CHAT, "GET", 405), (None, None, CHAT, "HEAD", 405),
                  (None, None, "/v1/models", "GET", 200), (None, None, "/v1/models/mock-model", "GET", 200),
-                 (None, None, "/v1/models/nobody", "GET", 404)]
+                 (None, None, "/v1/models/nobody", "GET", 404), (None, chat("a b c"), CHAT, "POST", 400),
+                 (None, chat(max_tokens=2), CHAT, "POST", 400)]
         for key, body, path, method, status in cases:
             with self.subTest(key=key, path=path, method=method, body=body):
-                with Program({"keys": keys, "gateway": {"models": ["mock-model"]}}) as gateway:
+                models = [{"id": "mock-model", "context_window": 5}]
+                with Program({"keys": keys, "gateway": {"models": models}}) as gateway:
                     first = converse(gateway, request_of(gateway, body, path, method, key))
                     self.assertIn(f" {status} ".encode(), first.raw[:14])
                     text = self.bundle(gateway)
@@ -443,7 +445,7 @@ class Bundles(unittest.TestCase):
                 self.assertEqual(bundle["operations"][0]["path"], "/v1/embeddings")
 
     def test_a_gateway_with_other_settings(self):
-        options = {"models": ["fast", {"id": "deep", "owner": "lab"}], "profile": "openai", "max_n": 200,
+        options = {"models": ["fast", {"id": "deep", "owner": "lab", "context_window": 900}], "profile": "openai", "max_n": 200,
                    "acceptance": {"base": "openai", "text_parts": False}}
         body = chat(model="deep", n=150, frequency_penalty=1)
         first, _, bundle = self.again({"gateway": options, "stubs": [{"reply": "Hi"}]}, body)
@@ -454,7 +456,8 @@ class Bundles(unittest.TestCase):
 
     def test_other_models_than_the_default(self):
         for models, kept in [(["mock-model"], None), (["mock-model", "b"], ["mock-model", "b"]), (["b"], ["b"]),
-                             ([{"id": "mock-model", "owner": "lab"}], [{"id": "mock-model", "owner": "lab"}])]:
+                             ([{"id": "mock-model", "owner": "lab"}], [{"id": "mock-model", "owner": "lab"}]),
+                             ([{"id": "mock-model", "context_window": 99}], [{"id": "mock-model", "context_window": 99}])]:
             with self.subTest(models), Program({"gateway": {"models": models}, "stubs": [{"reply": "Hi"}]}) as gateway:
                 gateway.chat(model=models[-1]["id"] if isinstance(models[-1], dict) else models[-1])
                 self.assertEqual(json.loads(self.bundle(gateway)).get("gateway", {}).get("models"), kept)

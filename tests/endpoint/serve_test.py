@@ -275,7 +275,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertRegex(version.stdout, r"^mock-gateway \d+\.\d+\.\d+\n$")
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
-        for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--limit-tokens", "--seed", "--profile",
+        for flag in ["--host", "--port", "--port-file", "--model", "--context-window", "--key", "--fail", "--limit", "--limit-tokens", "--seed", "--profile",
                      "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario",
                      "--version", "--script", "--quiet", "--report", "--fail-on", "--without-finding"]:
             self.assertIn(flag, usage.stdout)
@@ -308,6 +308,12 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(models, {"fast": "mock_gateway", "deep": "lab"})
             self.assertEqual(endpoint.status(model="deep"), 200)
             self.assertEqual(endpoint.status(model="mock-model"), 404)
+
+    def test_context_windows_of_models(self):
+        with Endpoint("--model", "deep=lab", "--context-window", "deep=9", "--context-window", "fast=1") as endpoint:
+            self.assertEqual([endpoint.status(model=model) for model in ("deep", "fast", "mock-model")], [200, 400, 404])
+            text = endpoint.request("GET", "/v1/models")[1]
+            self.assertEqual([model["owned_by"] for model in json.loads(text)["data"]], ["lab", "mock_gateway"])
 
     def test_the_first_enabled_key_is_the_default_and_each_key_has_its_state(self):
         with Endpoint("--key", "sk-off=disabled", "--key", "sk-first", "--key", "sk-second") as endpoint:
@@ -790,7 +796,8 @@ class HowItEnds(unittest.TestCase):
         for flags in [
                 ["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--port"],
                 ["--model", ""], ["--model", "=owner"], ["--model", "id="],
-                ["--key", "sk-"], ["--key", ""], ["--key", "=disabled"], ["--key"],
+                ["--context-window", "fast"], ["--context-window", "fast=0"], ["--context-window", "=9"],
+                ["--context-window", "fast=8k"], ["--key", "sk-"], ["--key", ""], ["--key", "=disabled"], ["--key"],
                 ["--fail", ""], ["--fail", "abc"], ["--fail", "200"], ["--fail", "600"], ["--fail", "429:"],
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
                 ["--fail", "429@"], ["--fail", "399"], ["--limit", "60s/60s"],

@@ -158,6 +158,18 @@ TEST_CASE("an explanation considers the key that would send the request") {
   CHECK(explaining.explain({{"model", "deep"}}, true)["decision"] == "rejected");
 }
 
+TEST_CASE("an explanation refuses a chat that exceeds its model's context window") {
+  Gateway gateway{Options{}.context_window("mock-model", 10).verify_on_destruction(false)};
+  gateway.chat().when(prompt_tokens_are(4)).reply("short");
+  const auto explained = [&](const Json& extra) {
+    return internal::Inside(gateway).explain(chat_body(extra).dump(), gateway.keys().list().front());
+  };
+  const Json refused = explained({{"max_tokens", 7}});
+  CHECK(refused["decision"] == "rejected");
+  CHECK(text_of(refused) == Http(gateway).chat({{"max_tokens", 7}}).json()["error"]["message"]);
+  CHECK(explained({{"max_tokens", 6}})["decision"] == "stub");
+}
+
 TEST_CASE("an explanation names the default reply, with no stubs or for unmatched requests that get it") {
   Gateway empty;
   const std::string body = chat_body().dump();

@@ -15,9 +15,13 @@ namespace not_searched_test {
 using namespace mock_gateway;
 using test_support::Http;
 
-TEST_CASE("a condition that holds only because a text was not searched is a problem") {
+const TextMatcher secrets = matches_regex("secret");
+/// Conditions on a prompt that mean the same.
+const std::vector<Matcher> patterns = {user_says(secrets), any_at("/messages", json_text_at("/content", secrets)),
+                                       !any_at("/messages", has_field("role"), !json_text_at("/content", secrets))};
+
+void check_problems(const Matcher& pattern) {
   const std::string secret = std::string(70000, 'a') + " secret";
-  const Matcher pattern = user_says(matches_regex("secret"));
   const auto problems = [&](const std::function<void(Gateway&)>& mount, const std::string& said) {
     Gateway gateway(Options().verify_on_destruction(false));
     gateway.chat().reply("Hello.");
@@ -48,9 +52,12 @@ TEST_CASE("a condition that holds only because a text was not searched is a prob
   }
 }
 
-TEST_CASE("a text that was not searched is no problem where it decides nothing") {
+TEST_CASE("a condition that holds only because a text was not searched is a problem") {
+  for (const Matcher& pattern : patterns) check_problems(pattern);
+}
+
+void check_no_problems(const Matcher& pattern) {
   Gateway gateway;
-  const Matcher pattern = user_says(matches_regex("secret"));
   gateway.chat().reply("Hello.");
   gateway.chat().when(pattern && stream_is(true)).never();
   gateway.chat().when(pattern).reply("Secret.");  // another stub answers, which the test sees
@@ -59,6 +66,18 @@ TEST_CASE("a text that was not searched is no problem where it decides nothing")
   CHECK(Http(gateway).ask(std::string(70000, 'a')) == "Hello.");
   CHECK(Http(gateway).ask("x" + std::string(70000, 'a')) == "x");
   CHECK(gateway.verify());
+}
+
+TEST_CASE("a text that was not searched is no problem where it decides nothing") {
+  for (const Matcher& pattern : patterns) check_no_problems(pattern);
+  Gateway gateway;
+  const Json both = {{{"role", "user"}, {"content", "secret"}},
+                     {{"role", "user"}, {"content", std::string(70000, 'a')}}};
+  gateway.chat().when(patterns[1]).should(patterns[1]).reply("A secret.");  // another message decides
+  CHECK(Http(gateway).chat({{"messages", both}}).text() == "A secret.");
+  CHECK(gateway.verify());
+  CHECK(gateway.journal().count(patterns[1]) == 1);
+  CHECK_THROWS_AS(gateway.journal().count(patterns[2]), GatewayError);
 }
 
 }  // namespace not_searched_test

@@ -58,7 +58,7 @@ EXCEPTIONS = {
 
 # The class, its header, and the tables with its keys.
 CLASSES = [
-    ("Options", "gateway/options.hpp", ["gateway_rows", "document_rows"]),
+    ("Options", "gateway/options.hpp", ["gateway_rows", "model_rows", "document_rows"]),
     ("Reply", "model/reply.hpp", ["reply_rows", "tool_call_rows"]),
     ("Failure", "model/failure.hpp", ["reply_rows"]),
     ("Failure", "model/failure.hpp", ["forced_failure_rows"]),

@@ -47,6 +47,7 @@ DECODER_ONLY = {
     "a key that stands beside choices",
     "a choice that is none",
     "a place that no template has",
+    "a matcher that is not about an element",
 }
 
 
