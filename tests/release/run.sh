@@ -76,10 +76,10 @@ if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
   python3 tests/release/package_test.py "$dist" "$version" 2>&1 | tee "$work/packages.log" || status=1
   {
     echo
-    echo "The packages for $(uname -m) were installed in new folders and asked; of the Containerfile what it says was done"
-    echo "without an engine. From nothing to the first answer:"
+    echo "The packages for $(uname -m) were installed in new folders and sent requests. The steps of the Containerfile were run"
+    echo "without a container engine. From the start of the installation:"
     echo
-    grep -oE '[A-Z][a-z]+: the first answer [0-9.]+ s' "$work/packages.log" | sed 's/: the first answer/:/; s/^/- /'
+    grep -oE '[A-Z][a-z]+: [0-9.]+ s to the first response' "$work/packages.log" | sed 's/^/- /'
     echo
     echo "The tests of all of them: $(tail -n 1 "$work/packages.log" | sed 's/^OK$/passed/')."
   } >>"$dist/TESTED.md"
@@ -96,7 +96,7 @@ if [[ -z $chosen && $(id -u) == 0 ]] && compgen -G "$dist/*linux*_$(uname -m).wh
     echo
     echo "On a bare Debian, without a compiler, with the package manager of each:"
     echo
-    grep -oE '[A-Z][a-z]+: the first answer [0-9.]+ s' "$work/bare.log" | sed 's/: the first answer/:/; s/^/- /' || true
+    grep -oE '[A-Z][a-z]+: [0-9.]+ s to the first response' "$work/bare.log" | sed 's/^/- /' || true
     echo
     echo "The tests of that: $(tail -n 1 "$work/bare.log" | sed 's/^OK$/passed/')."
   } >>"$dist/TESTED.md"
