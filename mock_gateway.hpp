@@ -277,6 +277,40 @@ using Implementation = void (*)();
 
 }}}  // namespace mock_gateway::detail
 
+// ---- model/operation.hpp --------------------------------------------------------------------------------------------
+
+// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
+struct Operation {
+  /// The method in upper case: "POST".
+  std::string method;
+  /// The path without the query. `/v1/models` covers both the list and each model by id.
+  std::string path;
+
+  /// Returns text such as "POST /v1/chat/completions".
+  std::string to_string() const { return method + " " + path; }
+
+  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
+  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
+};
+
+/// POST /v1/chat/completions.
+inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
+/// GET /v1/models and GET /v1/models/{id}.
+inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// POST /v1/embeddings, served if Options::embeddings allows it.
+inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
+/// Any other operation, with the method and path passed to Gateway::on.
+inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+
+/// Whether requests for an operation of Gateway::on need a key.
+enum class NeedsKey { yes, no };
+
+}}  // namespace mock_gateway
+
 // ---- gateway/gateway.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -396,7 +430,11 @@ class Gateway {
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
   /// `DELETE /v1/models/{id}`.
-  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
+  ///
+  /// `NeedsKey::no` opens the operation: no request is refused for its key, whether it is missing, wrong, disabled or
+  /// without the right. A key of the gateway that is sent still counts, with its limits and forced failures.
+  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler,
+          NeedsKey needs_key = NeedsKey::yes);
 
   /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
   /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a
@@ -2873,37 +2911,6 @@ const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
 
-// ---- model/operation.hpp --------------------------------------------------------------------------------------------
-
-// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
-struct Operation {
-  /// The method in upper case: "POST".
-  std::string method;
-  /// The path without the query. `/v1/models` covers both the list and each model by id.
-  std::string path;
-
-  /// Returns text such as "POST /v1/chat/completions".
-  std::string to_string() const { return method + " " + path; }
-
-  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
-  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
-};
-
-/// POST /v1/chat/completions.
-inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
-/// GET /v1/models and GET /v1/models/{id}.
-inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// POST /v1/embeddings, served if Options::embeddings allows it.
-inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, with the method and path passed to Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
-
-}}  // namespace mock_gateway
-
 // ---- keys/api_key.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -3177,6 +3184,14 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
+  /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
+  /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another
+  /// meaning, such as Host. Default: none.
+  [[nodiscard]] Options key_header(std::string name) const;
+  /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
+  /// is sent is checked as usual. Default: true.
+  [[nodiscard]] Options key_required(bool required) const;
   /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
@@ -6099,6 +6114,12 @@ struct LimitWindow {
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
+/// How requests send a key, besides in Authorization.
+struct KeyRules {
+  std::vector<std::string> headers = {};  // header fields that carry the bare secret
+  bool required = true;                   // if not, a request without a key has the default key
+};
+
 /// The tokens that a request has taken, and their windows.
 struct TakenTokens {
   struct Place {
@@ -6118,17 +6139,18 @@ struct TokenRefusal {
 /// The keys of one gateway. Thread-safe.
 class KeyStore {
  public:
-  enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
+  enum class CredentialStatus { missing, malformed, different, unknown, deleted, disabled, enabled };
 
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at the time of the request; only set for deleted, disabled and enabled.
     ApiKey key;
     /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
+    /// Empty for the default key of a request without a key.
     std::string credential;
   };
 
-  KeyStore(std::uint64_t seed, Clock clock);
+  KeyStore(std::uint64_t seed, Clock clock, KeyRules rules);
 
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
@@ -6164,8 +6186,9 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
-  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the key of a request that was complete at `received`, and counts it for its key. Does not count it if
+  /// `received` is empty. Two or more Authorization fields, another scheme, or an empty credential are malformed. With
+  /// other rules than the default ones, an empty credential counts as no key.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -6183,6 +6206,13 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
+
+  const KeyRules& rules() const { return rules_; }
+  bool is_key_header(std::string_view name) const;
+  /// Whether records mask the values of this header.
+  bool is_sensitive_header(std::string_view name) const;
+  /// Returns the headers for keys, for messages: "Authorization or api-key".
+  std::string key_headers() const;
 
   /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -6212,6 +6242,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// Reads the credential of a request. Returns `unknown` for one to look up.
+  CredentialStatus read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                   std::string& credential) const;
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
@@ -6232,7 +6265,8 @@ class KeyStore {
   mutable std::mutex mutex_;
   std::uint64_t seed_;
   Clock clock_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  const KeyRules rules_;
+  std::vector<std::unique_ptr<Entry>> entries_;  // the default key first
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
@@ -9920,6 +9954,11 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 }  // namespace review
 
+/// Returns the headers in which the gateway accepts keys, for messages: "Authorization or api-key".
+inline std::string key_headers(const ExchangeRecord& record) {
+  return record.keys ? record.keys->key_headers() : "Authorization";
+}
+
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
@@ -10052,6 +10091,7 @@ struct Route {
   Operation operation;
   std::string model;                                // for Kind::model: the id, still percent-encoded
   std::shared_ptr<const OperationHandler> handler;  // for Kind::mounted
+  bool open = false;                                // for Kind::mounted: it needs no key
   std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
@@ -10064,6 +10104,7 @@ class Operations {
   struct Handled {
     Operation operation;
     OperationHandler handler;
+    NeedsKey needs_key = NeedsKey::yes;
   };
   struct Owned {
     Operation operation;
@@ -10071,7 +10112,7 @@ class Operations {
   };
 
   /// Mounts an operation of the test, or replaces its handler. Throws GatewayError for one that cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  void mount(Handled handled);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
   void replace(std::vector<Handled> all, std::uint64_t owner);
@@ -10089,11 +10130,17 @@ class Operations {
   std::string served() const;
 
  private:
+  struct Answering {
+    explicit Answering(Handled& handled);
+
+    std::shared_ptr<const OperationHandler> handler;
+    bool open;
+  };
   struct Mounted {
     Operation operation;
     std::uint64_t owner;   // the number of the document; 0: the test
     std::uint64_t newest;  // the newest document at the time of mounting; for a document's operation, that document
-    std::shared_ptr<const OperationHandler> handler;
+    Answering answering;
   };
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
@@ -10850,6 +10897,8 @@ struct OptionValues {
   std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
+  std::vector<std::string> key_headers;
+  bool key_required = true;
   std::vector<InitialKey> keys;
   /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
@@ -11160,8 +11209,9 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
+  NeedsKey needs_key = NeedsKey::yes;
   /// The replies in order: each answers one request, and the last one repeats. Never empty.
-  std::vector<HttpReply> replies;
+  std::vector<HttpReply> replies = {};
 };
 
 struct ScriptPart {
@@ -16595,7 +16645,23 @@ MOCK_GATEWAY_INLINE void LimitWindow::take(const LimitBound& limit, TimePoint no
   used += amount;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
+MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
+    : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
+
+MOCK_GATEWAY_INLINE bool KeyStore::is_key_header(std::string_view name) const {
+  return std::any_of(rules_.headers.begin(), rules_.headers.end(),
+                     [name](const std::string& one) { return text::equals_ignoring_case(one, name); });
+}
+
+MOCK_GATEWAY_INLINE bool KeyStore::is_sensitive_header(std::string_view name) const {
+  return secrets::is_sensitive_header(name) || is_key_header(name);
+}
+
+MOCK_GATEWAY_INLINE std::string KeyStore::key_headers() const {
+  std::string list = "Authorization";
+  for (const std::string& one : rules_.headers) list += " or " + one;
+  return list;
+}
 
 MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
@@ -16865,48 +16931,61 @@ MOCK_GATEWAY_INLINE void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
+MOCK_GATEWAY_INLINE KeyStore::CredentialStatus KeyStore::read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                                     std::string& credential) const {
+  std::string_view value;
+  std::size_t fields = 0;
+  bool differs = false;
+  for (const wire::Header& header : headers) {
+    if (text::equals_ignoring_case(header.name, "Authorization")) {
+      if (++fields == 1) value = text::trim(header.value);
+    } else if (is_key_header(header.name) && !header.value.empty()) {
+      differs = differs || (!credential.empty() && credential != header.value);
+      if (credential.empty()) credential = header.value;
+    }
+  }
+  const CredentialStatus found = differs              ? CredentialStatus::different
+                                 : credential.empty() ? CredentialStatus::missing
+                                                      : CredentialStatus::unknown;
+  const bool is_empty = value.empty() || text::equals_ignoring_case(value, "Bearer");
+  const bool allows_empty = !rules_.required || !rules_.headers.empty();
+  if (fields == 0 || (fields == 1 && is_empty && allows_empty)) return found;
+
+  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
+  const std::size_t gap = std::min(value.find_first_of(" \t"), value.size());
+  const std::size_t start = std::min(value.find_first_not_of(" \t", gap), value.size());
+  const std::string_view scheme = value.substr(0, gap);
+  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
+  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
+  // A key without a scheme is a common mistake. It must be masked too.
+  const std::string_view bearer_credential =
+      is_empty ? std::string_view() : value.substr(start < value.size() ? start : 0);
+  differs = differs || (!credential.empty() && credential != bearer_credential);
+  credential = bearer_credential;
+  if (fields > 1 || start == value.size() || !bearer || !spaces_only) return CredentialStatus::malformed;
+  return differs ? CredentialStatus::different : CredentialStatus::unknown;
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
                                       std::optional<TimePoint> received) {
   Presented presented;
-  const std::string* field = nullptr;
-  std::size_t fields = 0;
-  for (const wire::Header& header : headers) {
-    if (!text::equals_ignoring_case(header.name, "Authorization")) continue;
-    if (++fields == 1) field = &header.value;
-  }
-  if (field == nullptr) return presented;
-
-  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
-  presented.status = CredentialStatus::malformed;
-  const std::string_view value = text::trim(*field);
-  const std::size_t gap = value.find_first_of(" \t");
-  const std::string_view scheme = value.substr(0, gap);
-  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
-  if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake. It must be masked too.
-    if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
-    return presented;
-  }
-  const std::size_t start = value.find_first_not_of(" \t", gap);
-  presented.credential = value.substr(start);
-  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
-  if (fields > 1 || !bearer || !spaces_only) return presented;
+  presented.status = read_credential(headers, bearer_in_any_case, presented.credential);
+  const bool is_default = presented.status == CredentialStatus::missing && !rules_.required;
+  if (presented.status != CredentialStatus::unknown && !is_default) return presented;
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = by_secret_.find(presented.credential);
-  if (known == by_secret_.end()) {
-    presented.status = CredentialStatus::unknown;
-    return presented;
-  }
-  ApiKey& key = known->second->key;
+  const auto known = is_default ? by_secret_.end() : by_secret_.find(presented.credential);
+  if (!is_default && known == by_secret_.end()) return presented;
+  Entry& its = is_default ? *entries_.front() : *known->second;
+  ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
   }
   presented.key = key;
-  if (received) take_step(*known->second);
+  if (received) take_step(its);
   // The script has given this key another secret since.
-  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
+  if (!is_default && its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
@@ -26766,14 +26845,16 @@ MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
+/// `is_key_header`: its value is a key without a scheme.
+MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header, bool is_key_header) {
   const std::string_view value = header.value;
-  const std::size_t gap = std::min(value.find(' '), value.size());
-  const std::string_view credential = text::trim(value.substr(gap));
-  if (text::equals_ignoring_case(header.name, "Authorization") &&
-      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
-      (credential == secrets::masked || credential == secrets::masked_other)) {
-    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
+  const std::size_t scheme = is_key_header ? 0 : std::min(value.find(' '), value.size());
+  const std::string_view credential = text::trim(value.substr(scheme));
+  const bool is_bearer = text::equals_ignoring_case(header.name, "Authorization") &&
+                         text::equals_ignoring_case(value.substr(0, scheme), "Bearer");
+  if ((is_bearer || is_key_header) && (credential == secrets::masked || credential == secrets::masked_other)) {
+    return "-H \"" + header.name + ": " + std::string(value.substr(0, scheme)) + (is_bearer ? " " : "") +
+           "$OPENAI_API_KEY\"";
   }
   // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
@@ -26926,7 +27007,9 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   }
   command += " " + detail::journal::target_arguments(record_->root_url, request.target);
   for (const wire::Header& header : request.headers) {
-    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
+    if (detail::journal::made_by_curl(header.name)) continue;
+    const bool is_key_header = record_->keys && record_->keys->is_key_header(header.name);
+    command += " " + detail::journal::header_argument(header, is_key_header);
   }
   if (!has_body) return command;
 
@@ -28275,19 +28358,21 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
 }
 
 /// Adds the credentials in sensitive fields that are not keys of the gateway.
-MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
+MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented,
+                 const KeyStore& keys) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
-    if (!secrets::is_sensitive_header(header.name)) continue;
+    if (!keys.is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
     // Another value may be any word. Masking that word in the body would change the request.
-    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
+    const bool is_key = secrets::looks_like_key(credential) || keys.is_key_header(header.name);
+    if (is_key && credential != presented.credential) foreign.add(credential);
   }
 }
 
 /// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
-MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
+MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head, const KeyStore& keys) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
   result.reserve(raw_head.size());
@@ -28301,7 +28386,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
       // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
-      if (!continues) is_sensitive = secrets::is_sensitive_header(name);
+      if (!continues) is_sensitive = keys.is_sensitive_header(name);
       const auto value =
           static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
       if (!is_sensitive)
@@ -28328,13 +28413,13 @@ MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::st
 MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys) {
   secrets::Known foreign;
-  redaction::add_foreign(foreign, request.headers, presented);
+  redaction::add_foreign(foreign, request.headers, presented, keys);
   Leaks leaks;
   if (!presented.credential.empty()) leaks.presented = fingerprint(presented.credential);
   if (presented.key.id.empty()) leaks.credential = leaks.presented;
-  raw_head = redaction::masked_fields(raw_head);
+  raw_head = redaction::masked_fields(raw_head, keys);
   for (wire::Header& header : Access::fields(request.headers))
-    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+    if (keys.is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
   // The raw head contains all fields, so without a secret in it no field has one.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
@@ -28356,7 +28441,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
 MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
   if (text.empty()) return;
   secrets::Known foreign;
-  redaction::add_foreign(foreign, {}, presented);
+  redaction::add_foreign(foreign, {}, presented, keys);
   keys.mask(text, foreign);
 }
 
@@ -28449,8 +28534,6 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
          has_target_of(redirected, request);
 }
 
-constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
-
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
                                   bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
@@ -28472,7 +28555,8 @@ MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Findin
     if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
     findings.push_back(finding_kinds::key_lost_in_redirect.make(
         "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
-        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        "lost it. Keep the " +
+            key_headers(*redirected) + " header when scheme, host and port of a redirect are the same.",
         {redirected->id, follower->id}));
   }
 }
@@ -28493,8 +28577,9 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
   for (const Seen& seen : all) own.push_back(seen.record);
   redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
-    findings.push_back(
-        finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
+    findings.push_back(finding_kinds::key_sent_to_other_origin.make(
+        std::move(message) + " Drop the " + key_headers(record) + " header when a redirect leads to another origin.",
+        {record.id}));
   };
   for (const redirects::Records& theirs : redirects::records_of_other_gateways(journal)) {
     for (const auto& redirected : own)
@@ -29151,11 +29236,12 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
-        "the request target contains a key, and targets are often logged. Send the key only in the Authorization "
-        "header.");
+        "the request target contains a key, and targets are often logged. Send the key only in the " +
+            key_headers(record) + " header.");
   }
   if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body contains a key. Send the key only in the Authorization header.");
+    add(finding_kinds::key_in_body,
+        "the body contains a key. Send the key only in the " + key_headers(record) + " header.");
   }
   if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
@@ -30384,6 +30470,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
     case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
+    case Status::different:
     case Status::unknown:
     case Status::deleted: break;
   }
@@ -30396,6 +30483,7 @@ MOCK_GATEWAY_INLINE std::string reason_of_key(const KeyStore::Presented& present
   switch (presented.status) {
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
     case Status::deleted: return "the key is deleted";
     case Status::disabled: return "the key is disabled";
@@ -30444,8 +30532,9 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
-/// Refuses a key that is not valid, or not for the operation.
+/// Refuses a key that is not valid, or not for the operation. An open operation needs none.
 MOCK_GATEWAY_INLINE bool key(ServedRequest& served) {
+  if (served.route.open) return false;
   if (!rejected(served, refusal_of_key(served.presented)) &&
       !rejected(served, refusal_of_rights(served.route, served.presented.key)))
     return false;
@@ -30568,8 +30657,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const KeyStore::Presented presented =
       gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
-  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
-  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (!route.open) {
+    if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+    if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  }
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
@@ -30671,8 +30762,10 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
+  const std::string& key = served.presented.key.id;
+  if (key.empty()) return false;  // an open operation
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
+  const auto left = served.gateway.keys->take(key, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
 
@@ -30756,16 +30849,19 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
   if (!handler) refuse("the handler is empty");
 }
 
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
-  require_mountable({method, path}, handler);
+MOCK_GATEWAY_INLINE Operations::Answering::Answering(Handled& handled)
+    : handler(share<const OperationHandler>(std::move(handled.handler))), open(handled.needs_key == NeedsKey::no) {}
+
+MOCK_GATEWAY_INLINE void Operations::mount(Handled handled) {
+  require_mountable(handled.operation, handled.handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
+  Mounted one{std::move(handled.operation), 0, newest_, Answering(handled)};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
   });
   if (equal != mounted_.end() && equal->newest == one.newest) {
-    equal->handler = std::move(one.handler);
+    equal->answering = std::move(one.answering);
     return;
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
@@ -30776,10 +30872,10 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
 }
 
 MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
+  std::map<operations::Name, Answering> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
-    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+    handlers.insert_or_assign(operations::name_of(one.operation), Answering(one));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!all.empty()) newest_ = std::max(newest_, owner);
@@ -30789,7 +30885,7 @@ MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint
     if (one.owner == owner) {
       const auto its = handlers.find(operations::name_of(one.operation));
       if (its == handlers.end()) continue;
-      one.handler = std::move(its->second);
+      one.answering = std::move(its->second);
       handlers.erase(its);
     }
     mounted.push_back(std::move(one));
@@ -30862,7 +30958,8 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
-    route.handler = mounted.handler;
+    route.handler = mounted.answering.handler;
+    route.open = mounted.answering.open;
   }
   if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
   if (embeddings_ && path == operations::embeddings_path) {
@@ -33734,7 +33831,7 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
 MOCK_GATEWAY_INLINE GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          share<KeyStore>(options.seed, clock),
+          share<KeyStore>(options.seed, clock, KeyRules{options.key_headers, options.key_required}),
           share<Script>(),
           share<JournalState>(options.journal_entries, options.journal_bytes),
           share<ConnectionFaults>(),
@@ -33949,8 +34046,8 @@ MOCK_GATEWAY_INLINE void Gateway::accept_connections() {
   if (Impl* const impl = here()) impl->server->accept_again();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
+MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler, NeedsKey needs_key) {
+  if (Impl* const impl = here()) impl->state.operations.mount({{method, path}, std::move(handler), needs_key});
 }
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(RequestScope()); }
@@ -34360,6 +34457,30 @@ MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
 MOCK_GATEWAY_INLINE Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
   return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
+}
+MOCK_GATEWAY_INLINE Options Options::key_header(std::string name) const {
+  // Headers that the gateway or HTTP itself reads.
+  constexpr std::string_view taken[] = {"Authorization",  "Accept",
+                                        "Connection",     "Content-Encoding",
+                                        "Content-Length", "Content-Type",
+                                        "Cookie",         "Expect",
+                                        "Host",           "Idempotency-Key",
+                                        "Origin",         "TE",
+                                        "Trailer",        "Transfer-Encoding",
+                                        "Upgrade",        "User-Agent"};
+  const bool is_taken = std::any_of(std::begin(taken), std::end(taken), [&name](std::string_view one) {
+    return detail::text::equals_ignoring_case(one, name);
+  });
+  if (is_taken || !detail::text::is_token(name))
+    throw GatewayError("key_header takes the name of a header that only carries a key, such as \"api-key\", not \"" +
+                       detail::text::excerpt(detail::text::as_utf8(name), 60) +
+                       "\"; Authorization: Bearer is always accepted");
+  Options copy = *this;
+  copy.edit().key_headers.push_back(std::move(name));
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::key_required(bool required) const {
+  return detail::with(*this, &detail::OptionValues::key_required, required);
 }
 MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;
@@ -35120,7 +35241,8 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
   for (const ScriptedOperation& one : plan.operations)
     all.push_back({{one.method, one.path},
                    [replies = one.replies, asked = std::make_shared<std::atomic<std::size_t>>(0)](
-                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; }});
+                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; },
+                   one.needs_key});
   operations.replace(std::move(all), loaded.owner);
   loaded.operations.clear();
   for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));
@@ -36001,8 +36123,14 @@ MOCK_GATEWAY_INLINE ScriptType origins() {
           R"({"type":"array","items":{"type":"string","pattern":"^([*]|null|[^/?#@\\s]+://[^/?#@\\s]+)$"}})"};
 }
 
-MOCK_GATEWAY_INLINE void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
-  options_of(target) = options_of(target).cors(script_values::text_of(node));
+MOCK_GATEWAY_INLINE ScriptType header_names() {
+  return {"list of header names",
+          R"({"type":"array","items":{"type":"string","pattern":"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"}})"};
+}
+
+template <Options (Options::*Setter)(std::string) const>
+void add_text(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = (options_of(target).*Setter)(script_values::text_of(node));
 }
 
 MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -36032,6 +36160,10 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
+    {"key_headers", &header_names, "headers that may carry a key without `Bearer`, beside Authorization",
+     &script_values::apply_each<&add_text<&Options::key_header>>},
+    {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
+     &SetBy<&Options::key_required>::apply},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -36054,7 +36186,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
     {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
-     &script_values::apply_each<&add_cors>},
+     &script_values::apply_each<&add_text<&Options::cors>>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
@@ -38120,6 +38252,7 @@ MOCK_GATEWAY_INLINE ScriptType http_replies() {
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
     {"path", &text, "begins with \"/\"; a segment {name} matches any segment", nullptr, true, R"("pattern":"^/")"},
+    {"open", &boolean, "whether it needs no key; false unless set", nullptr},
     {"reply", &http_reply, "its reply", nullptr},
     {"replies", &http_replies, "its replies, one per request; the last one repeats", nullptr},
 };
@@ -38145,16 +38278,16 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
   reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
-  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path"))};
+  if (node.find("open") && read_value<bool>(reader, node.at("open"))) mounted.needs_key = NeedsKey::no;
   if (key == "reply")
     add_http_reply(reader, node.at("reply"), &mounted);
   else
     read_replies(reader, node.at("replies"), &add_http_reply, &mounted);
   if (reader.noted() > noted) return;
   try {
-    Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
-      return HttpReply(Json());
-    });
+    const auto nothing = [](const ReceivedRequest&) { return HttpReply(Json()); };
+    Operations(true, false).mount({{mounted.method, mounted.path}, nothing});
   } catch (const GatewayError& error) {
     const std::string message = error.what();
     constexpr std::string_view after = "…): ";  // the end of the prefix that names the C++ call
@@ -39309,269 +39442,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    156    core/shared.hpp
 //    200    core/forward.hpp
 //    264    core/implementation.hpp
-//    280    gateway/gateway.hpp
-//    461    gateway/chat_script.hpp
-//    608    model/range.hpp
-//    640    script/matcher.hpp
-//    717    script/matchers.hpp
-//    845    model/reply.hpp
-//   1174    model/received_request.hpp
-//   1258    model/failure.hpp
-//   1360    core/wait.hpp
-//   1392    core/clock.hpp
-//   1499    model/fault.hpp
-//   1664    model/hold.hpp
-//   1708    model/pace.hpp
-//   1858    model/sse_dialect.hpp
-//   1975    model/writes.hpp
-//   2006    model/http_reply.hpp
-//   2083    model/connection_fault.hpp
-//   2174    evidence/journal.hpp
-//   2459    model/sent_answer.hpp
-//   2525    script/near_miss.hpp
-//   2569    evidence/verification.hpp
-//   2693    model/finding.hpp
-//   2735    evidence/review.hpp
-//   2876    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//    280    model/operation.hpp
+//    314    gateway/gateway.hpp
+//    499    gateway/chat_script.hpp
+//    646    model/range.hpp
+//    678    script/matcher.hpp
+//    755    script/matchers.hpp
+//    883    model/reply.hpp
+//   1212    model/received_request.hpp
+//   1296    model/failure.hpp
+//   1398    core/wait.hpp
+//   1430    core/clock.hpp
+//   1537    model/fault.hpp
+//   1702    model/hold.hpp
+//   1746    model/pace.hpp
+//   1896    model/sse_dialect.hpp
+//   2013    model/writes.hpp
+//   2044    model/http_reply.hpp
+//   2121    model/connection_fault.hpp
+//   2212    evidence/journal.hpp
+//   2497    model/sent_answer.hpp
+//   2563    script/near_miss.hpp
+//   2607    evidence/verification.hpp
+//   2731    model/finding.hpp
+//   2773    evidence/review.hpp
+//   2914    keys/api_key.hpp
+//   3036    keys/keys.hpp
+//   3092    model/profile.hpp
+//   3121    model/tokenizer.hpp
+//   3133    gateway/options.hpp
+//   3283    model/acceptance.hpp
+//   3452    request/chat_request.hpp
+//   3571    script/scope.hpp
+//   3625    script/failure_scope.hpp
+//   3672    script/chaos.hpp
+//   3766    gateway/sweep.hpp
+//   3907    gateway/catalogue.hpp
+//   4068    gateway/mishaps.hpp
+//   4167    document/scenario_files.hpp
+//   4199    core/error.hpp
+//   4214    document/script_document.hpp
+//   4353    evidence/evidence_json.hpp
+//   4377    core/printed.hpp
+//   4406    core/reporter.hpp
+//   4485  Implementation
+//   4546    core/random.hpp
+//   4576    core/text.hpp
+//   4679    core/json_reader.hpp
+//   4735    core/pattern.hpp
+//   4826    core/json_pointer.hpp
+//   4874    core/calendar.hpp
+//   4893    core/access.hpp
+//   4965    core/timeline.hpp
+//   5145    core/rows.hpp
+//   5171    core/change_count.hpp
+//   5215    core/process.hpp
+//   5242    core/warning.hpp
+//   5257    core/heap_optional.hpp
+//   5284    core/handoff.hpp
+//   5321    model/profile_traits.hpp
+//   5421    model/checks.hpp
+//   5437    model/reply_data.hpp
+//   5506    model/request_error.hpp
+//   5519    model/fault_rows.hpp
+//   5635    model/failure_rows.hpp
+//   5675    model/dialect_rows.hpp
+//   5712    model/finding_kinds.hpp
+//   5801    model/reply_checks.hpp
+//   5850    request/embedding_request.hpp
+//   5874    request/chat_parser.hpp
+//   5891    request/chat_fields.hpp
+//   5939    request/chat_reader.hpp
+//   6034    keys/secrets.hpp
+//   6077    keys/key_store.hpp
+//   6303    answer/bodies.hpp
+//   6331    answer/events.hpp
+//   6389    answer/tokens.hpp
+//   6459    answer/completion.hpp
+//   6548    answer/completion_json.hpp
+//   6584    answer/completion_events.hpp
+//   6645    answer/words.hpp
+//   6660    answer/default_reply.hpp
+//   6675    answer/schema_checker.hpp
+//   6778    answer/embeddings.hpp
+//   6794    answer/occurrences.hpp
+//   6829    script/matcher_node.hpp
+//   6949    script/owed_replies.hpp
+//   7011    script/script.hpp
+//   7277    script/chaos_plan.hpp
+//   7319    script/chaos_rules.hpp
+//   7393    script/connection_faults.hpp
+//   7447    script/forced_failures.hpp
+//   7486    script/field_matchers.hpp
+//   7560    script/hiding.hpp
+//   7599    script/excerpts.hpp
+//   7623    script/json_comparison.hpp
+//   7649    delivery/answer_log.hpp
+//   7759    delivery/gzip.hpp
+//   7785    delivery/framing.hpp
+//   7843    delivery/outlet.hpp
+//   7891    delivery/pace_schedule.hpp
+//   7933    delivery/progress.hpp
+//   7995    delivery/waits.hpp
+//   8071    delivery/write_queue.hpp
+//   8166    delivery/delivery.hpp
+//   8453    http/exchange_observer.hpp
+//   8487    http/sockets.hpp
+//   8607    http/wakes.hpp
+//   8676    http/connection.hpp
+//   8945    http/request_reader.hpp
+//   9072    http/server.hpp
+//   9132    http/response.hpp
+//   9147    http/turned_away.hpp
+//   9195    http/workers.hpp
+//   9251    http/acceptor.hpp
+//   9294    http/poller.hpp
+//   9347    http/reactor.hpp
+//   9453    evidence/kept_problems.hpp
+//   9516    evidence/record.hpp
+//   9774    evidence/diagnosis.hpp
+//   9839    evidence/gateway_problems.hpp
+//   9938    evidence/review_parts.hpp
+//  10007    serve/asked_requests.hpp
+//  10084    serve/operations.hpp
+//  10159    serve/served_models.hpp
+//  10199    serve/gateway_state.hpp
+//  10258    serve/served_request.hpp
+//  10447    serve/runner.hpp
+//  10503    serve/connection_loop.hpp
+//  10546    serve/tester_code.hpp
+//  10610    gateway/catalogue_entries.hpp
+//  10881    gateway/option_values.hpp
+//  10943    gateway/sweep_run.hpp
+//  10967    document/script_reader.hpp
+//  11178    document/script_sections.hpp
+//  11364    document/script_values.hpp
+//  11530    core/calendar.cpp
+//  11611    core/clock.cpp
+//  12016    core/gate.cpp
+//  12228    core/json_reader.cpp
+//  12569    core/pattern.cpp
+//  12982    core/random.cpp
+//  13037    core/reporter.cpp
+//  13135    core/text.cpp
+//  13479    model/acceptance.cpp
+//  13538    model/checks.cpp
+//  13575    model/connection_fault.cpp
+//  13677    model/failure.cpp
+//  13823    model/fault.cpp
+//  14057    model/finding.cpp
+//  14091    model/http_reply.cpp
+//  14157    model/pace.cpp
+//  14355    model/profile.cpp
+//  14533    model/range.cpp
+//  14563    model/received_request.cpp
+//  14631    model/reply.cpp
+//  15037    model/reply_checks.cpp
+//  15231    model/reply_template.cpp
+//  15398    model/sent_answer.cpp
+//  15426    model/sse_dialect.cpp
+//  15571    request/chat_fields.cpp
+//  15713    request/chat_messages.cpp
+//  15922    request/chat_reader.cpp
+//  16330    request/chat_request.cpp
+//  16414    request/embedding_request.cpp
+//  16502    keys/api_key.cpp
+//  16552    keys/key_store.cpp
+//  17093    keys/keys.cpp
+//  17157    keys/secrets.cpp
+//  17362    answer/bodies.cpp
+//  17435    answer/completion.cpp
+//  17661    answer/completion_events.cpp
+//  17857    answer/completion_json.cpp
+//  18074    answer/default_reply.cpp
+//  18251    answer/embeddings.cpp
+//  18368    answer/schema_checker.cpp
+//  18831    answer/schema_instance.cpp
+//  19204    answer/tokens.cpp
+//  19425    answer/words.cpp
+//  19486    script/chaos.cpp
+//  19626    script/chaos_rules.cpp
+//  19738    script/connection_faults.cpp
+//  19847    script/excerpts.cpp
+//  19909    script/field_matchers.cpp
+//  20287    script/forced_failures.cpp
+//  20376    script/hiding.cpp
+//  20491    script/json_comparison.cpp
+//  20577    script/matcher.cpp
+//  20870    script/matchers.cpp
+//  21221    script/scope.cpp
+//  21279    script/script.cpp
+//  21697    script/text_matchers.cpp
+//  21836    delivery/answer_log.cpp
+//  22006    delivery/delivery.cpp
+//  22474    delivery/faults_and_waits.cpp
+//  22767    delivery/framing.cpp
+//  22907    delivery/gzip.cpp
+//  22979    delivery/pace_schedule.cpp
+//  23048    delivery/progress.cpp
+//  23129    delivery/write_queue.cpp
+//  23270    http/acceptor.cpp
+//  23378    http/compatibility.cpp
+//  23487    http/connection.cpp
+//  24070    http/poller.cpp
+//  24238    http/reactor.cpp
+//  24501    http/request_reader.cpp
+//  24974    http/response.cpp
+//  25055    http/server.cpp
+//  25462    http/sockets.cpp
+//  25964    http/turned_away.cpp
+//  26048    http/workers.cpp
+//  26161    evidence/diagnosis.cpp
+//  26391    evidence/evidence_json.cpp
+//  26760    evidence/exchange.cpp
+//  27054    evidence/gateway_problems.cpp
+//  27502    evidence/journal.cpp
+//  27657    evidence/kept_problems.cpp
+//  27767    evidence/notes.cpp
+//  27869    evidence/record.cpp
+//  28331    evidence/redaction.cpp
+//  28473    evidence/redirects.cpp
+//  28596    evidence/retries.cpp
+//  29126    evidence/review.cpp
+//  29533    evidence/told_in_body.cpp
+//  29630    evidence/verification.cpp
+//  29748    serve/answer_headers.cpp
+//  29825    serve/asked_requests.cpp
+//  29892    serve/chat_judge.cpp
+//  30245    serve/connection_loop.cpp
+//  30406    serve/gateway_state.cpp
+//  30442    serve/judge.cpp
+//  30693    serve/limits.cpp
+//  30792    serve/operations.cpp
+//  31022    serve/reply_answer.cpp
+//  31163    serve/request_checks.cpp
+//  31248    serve/runner.cpp
+//  31642    serve/served_models.cpp
+//  31720    serve/served_request.cpp
+//  31788    gateway/catalogue.cpp
+//  32207    gateway/catalogue_chunks.cpp
+//  32518    gateway/catalogue_delivery.cpp
+//  32682    gateway/catalogue_entries.cpp
+//  32912    gateway/catalogue_failures.cpp
+//  33203    gateway/catalogue_framing.cpp
+//  33434    gateway/catalogue_tool_calls.cpp
+//  33641    gateway/chat_script.cpp
+//  33790    gateway/gateway.cpp
+//  34087    gateway/mishaps.cpp
+//  34429    gateway/options.cpp
+//  34606    gateway/sweep.cpp
+//  35026    document/scenario_files.cpp
+//  35164    document/script_document.cpp
+//  35555    document/script_faults.cpp
+//  35847    document/script_files.cpp
+//  35991    document/script_gateway.cpp
+//  36305    document/script_matchers.cpp
+//  36598    document/script_objects.cpp
+//  36758    document/script_reader.cpp
+//  37206    document/script_references.cpp
+//  37542    document/script_replies.cpp
+//  37933    document/script_schema.cpp
+//  38060    document/script_sections.cpp
+//  38603    document/script_values.cpp
+//  38991  Adapters
+//  39008    adapters/catch2.hpp
+//  39162    adapters/doctest.hpp
+//  39322    adapters/gtest.hpp

@@ -48,6 +48,8 @@ struct Flags {
   std::vector<std::string> models;
   std::vector<std::string> cors;
   std::vector<std::string> keys;
+  std::vector<std::string> key_headers;
+  bool no_key_required = false;
   std::vector<std::string> failures;
   std::optional<std::string> limit;
   std::optional<std::string> limit_tokens;

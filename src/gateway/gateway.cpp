@@ -72,7 +72,7 @@ std::string reachable(const std::string& host) {
 GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          share<KeyStore>(options.seed, clock),
+          share<KeyStore>(options.seed, clock, KeyRules{options.key_headers, options.key_required}),
           share<Script>(),
           share<JournalState>(options.journal_entries, options.journal_bytes),
           share<ConnectionFaults>(),
@@ -287,8 +287,8 @@ void Gateway::accept_connections() {
   if (Impl* const impl = here()) impl->server->accept_again();
 }
 
-void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
+void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler, NeedsKey needs_key) {
+  if (Impl* const impl = here()) impl->state.operations.mount({{method, path}, std::move(handler), needs_key});
 }
 
 Verification Gateway::verify() const { return verify(RequestScope()); }

@@ -10,6 +10,7 @@
 #include "../core/implementation.hpp"
 #include "../core/json.hpp"
 #include "../core/source_location.hpp"
+#include "../model/operation.hpp"
 
 namespace mock_gateway {
 
@@ -128,7 +129,11 @@ class Gateway {
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
   /// `DELETE /v1/models/{id}`.
-  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
+  ///
+  /// `NeedsKey::no` opens the operation: no request is refused for its key, whether it is missing, wrong, disabled or
+  /// without the right. A key of the gateway that is sent still counts, with its limits and forced failures.
+  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler,
+          NeedsKey needs_key = NeedsKey::yes);
 
   /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
   /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a

@@ -33,6 +33,8 @@ struct OptionValues {
   std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
+  std::vector<std::string> key_headers;
+  bool key_required = true;
   std::vector<InitialKey> keys;
   /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;

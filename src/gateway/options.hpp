@@ -65,6 +65,14 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
+  /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
+  /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another
+  /// meaning, such as Host. Default: none.
+  [[nodiscard]] Options key_header(std::string name) const;
+  /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
+  /// is sent is checked as usual. Default: true.
+  [[nodiscard]] Options key_required(bool required) const;
   /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.

@@ -57,6 +57,12 @@ Json Inside::connection_faults() const {
 
 std::vector<Operation> Inside::operations() const { return state_.operations.mounted(); }
 
+bool Inside::is_open(const Operation& operation) const {
+  return state_.operations.find(operation.method, operation.path).open;
+}
+std::vector<std::string> Inside::key_headers() const { return state_.keys->rules().headers; }
+bool Inside::requires_key() const { return state_.keys->rules().required; }
+
 void Inside::unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const {
   std::vector<detail::Operations::Owned> owned;
   for (const auto& [operation, owner] : of_owners) owned.push_back({operation, owner});

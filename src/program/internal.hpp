@@ -253,6 +253,11 @@ class Inside {
   /// Returns "text" of each rule with a wanted owner.
   Json chaos(const std::function<bool(std::uint64_t owner)>& is_wanted) const;
   std::vector<Operation> operations() const;
+  /// Whether a mounted operation needs no key.
+  bool is_open(const Operation& operation) const;
+  /// Returns the headers that may carry a key, besides Authorization.
+  std::vector<std::string> key_headers() const;
+  bool requires_key() const;
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;

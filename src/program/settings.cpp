@@ -78,6 +78,9 @@ Json Inside::settings_for(const Exchange& exchange) const {
       list.push_back(model.owner == standard.owner ? Json(model.id) : Json{{"id", model.id}, {"owner", model.owner}});
     gateway["models"] = std::move(list);
   }
+  const detail::KeyRules& keys = state_.keys->rules();
+  if (!keys.headers.empty()) gateway["key_headers"] = keys.headers;
+  if (!keys.required) gateway["key_required"] = false;
   if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
   const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
   if (!is_openai || (is_chat_request && !is_taken_by_default(request, settings))) {

@@ -46,6 +46,7 @@ std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
     case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
+    case Status::different:
     case Status::unknown:
     case Status::deleted: break;
   }
@@ -58,6 +59,7 @@ std::string reason_of_key(const KeyStore::Presented& presented) {
   switch (presented.status) {
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
     case Status::deleted: return "the key is deleted";
     case Status::disabled: return "the key is disabled";
@@ -106,8 +108,9 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
-/// Refuses a key that is not valid, or not for the operation.
+/// Refuses a key that is not valid, or not for the operation. An open operation needs none.
 bool key(ServedRequest& served) {
+  if (served.route.open) return false;
   if (!rejected(served, refusal_of_key(served.presented)) &&
       !rejected(served, refusal_of_rights(served.route, served.presented.key)))
     return false;
@@ -230,8 +233,10 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   const KeyStore::Presented presented =
       gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
-  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
-  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (!route.open) {
+    if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+    if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  }
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);

@@ -68,16 +68,19 @@ void Operations::require_mountable(const Operation& operation, const OperationHa
   if (!handler) refuse("the handler is empty");
 }
 
-void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
-  require_mountable({method, path}, handler);
+Operations::Answering::Answering(Handled& handled)
+    : handler(share<const OperationHandler>(std::move(handled.handler))), open(handled.needs_key == NeedsKey::no) {}
+
+void Operations::mount(Handled handled) {
+  require_mountable(handled.operation, handled.handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
+  Mounted one{std::move(handled.operation), 0, newest_, Answering(handled)};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
   });
   if (equal != mounted_.end() && equal->newest == one.newest) {
-    equal->handler = std::move(one.handler);
+    equal->answering = std::move(one.answering);
     return;
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
@@ -88,10 +91,10 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
 }
 
 void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
+  std::map<operations::Name, Answering> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
-    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+    handlers.insert_or_assign(operations::name_of(one.operation), Answering(one));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!all.empty()) newest_ = std::max(newest_, owner);
@@ -101,7 +104,7 @@ void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
     if (one.owner == owner) {
       const auto its = handlers.find(operations::name_of(one.operation));
       if (its == handlers.end()) continue;
-      one.handler = std::move(its->second);
+      one.answering = std::move(its->second);
       handlers.erase(its);
     }
     mounted.push_back(std::move(one));
@@ -174,7 +177,8 @@ Route Operations::find(const std::string& method, std::string_view path) const {
     if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
-    route.handler = mounted.handler;
+    route.handler = mounted.answering.handler;
+    route.open = mounted.answering.open;
   }
   if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
   if (embeddings_ && path == operations::embeddings_path) {

@@ -20,6 +20,7 @@ struct Route {
   Operation operation;
   std::string model;                                // for Kind::model: the id, still percent-encoded
   std::shared_ptr<const OperationHandler> handler;  // for Kind::mounted
+  bool open = false;                                // for Kind::mounted: it needs no key
   std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
@@ -32,6 +33,7 @@ class Operations {
   struct Handled {
     Operation operation;
     OperationHandler handler;
+    NeedsKey needs_key = NeedsKey::yes;
   };
   struct Owned {
     Operation operation;
@@ -39,7 +41,7 @@ class Operations {
   };
 
   /// Mounts an operation of the test, or replaces its handler. Throws GatewayError for one that cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  void mount(Handled handled);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
   void replace(std::vector<Handled> all, std::uint64_t owner);
@@ -57,11 +59,17 @@ class Operations {
   std::string served() const;
 
  private:
+  struct Answering {
+    explicit Answering(Handled& handled);
+
+    std::shared_ptr<const OperationHandler> handler;
+    bool open;
+  };
   struct Mounted {
     Operation operation;
     std::uint64_t owner;   // the number of the document; 0: the test
     std::uint64_t newest;  // the newest document at the time of mounting; for a document's operation, that document
-    std::shared_ptr<const OperationHandler> handler;
+    Answering answering;
   };
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;

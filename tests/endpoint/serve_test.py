@@ -334,6 +334,26 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status(key="My API"), 401)
             self.assertTrue(any("OPENAI_API_KEY='My API Key'" in line for line in endpoint.printed))
 
+    def test_a_key_may_arrive_in_another_header_or_not_at_all(self):
+        chat = {"model": "any", "messages": [{"role": "user", "content": "Hi"}]}
+
+        def status(fields):
+            connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
+            connection.request("POST", "/v1/chat/completions", json.dumps(chat), fields)
+            answer = connection.getresponse()
+            answer.read()
+            connection.close()
+            return answer.status
+
+        flags = ["--key", "sk-one", "--key", "sk-off=disabled", "--key-header", "api-key", "--key-header", "X-Key"]
+        for more, without in ([], 401), (["--no-key-required"], 200):
+            with self.subTest(more), Endpoint(*flags, *more) as endpoint:
+                for fields, wanted in [({"api-key": "sk-one"}, 200), ({"x-key": "sk-one"}, 200), ({"x-key": "sk-off"}, 403),
+                                       ({"api-key": "sk-no"}, 401), ({"x-api-key": "sk-one"}, without), ({}, without),
+                                       ({"Authorization": "Bearer"}, without), ({"Authorization": "Bearer sk-no"}, 401)]:
+                    self.assertEqual(status(fields), wanted, fields)
+                self.assertNotIn("sk-one", "".join(endpoint.wait_for_log(8)))
+
     def test_health_needs_no_key_and_leaves_no_trace(self):
         script = {"mock_gateway": 1, "keys": [{"name": "one", "secret": "sk-one", "state_for": [{"state": "disabled", "requests": 1}]}]}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -806,6 +826,10 @@ class HowItEnds(unittest.TestCase):
                 ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "open-ai"], ["--acceptance"],
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
+
+    def test_an_invalid_header_is_an_error(self):
+        for value in ["", "api key", "Host"]:
+            self.assert_refused("--port", "0", "--key-header", value, naming="key_header takes")
 
     def test_an_unknown_scenario_is_an_error(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",
