@@ -348,9 +348,9 @@ class Gateway {
   /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1", or with the first Options::base_path.
   std::string base_url() const;
-  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without a path: "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
@@ -3192,6 +3192,11 @@ class Options {
   /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
   /// is sent is checked as usual. Default: true.
   [[nodiscard]] Options key_required(bool required) const;
+  /// Serves the operations named `/v1/…` below this path, such as `/api/paas/v4` or `/`, instead of `/v1`; repeatable.
+  /// The first one is that of Gateway::base_url. Rights, failures and Gateway::on keep the names `/v1/…`; the journal
+  /// has paths as sent. Throws GatewayError unless the path begins with `/` and has no empty segment, query, `{`, `}`
+  /// or `*`. Default: `/v1`.
+  [[nodiscard]] Options base_path(std::string path) const;
   /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
@@ -9578,7 +9583,8 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // whether the body is a valid chat request
+  bool is_for_chat = false;  // whether its path is that of chat requests
+  bool chat = false;         // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   std::vector<Finding> findings;
@@ -10099,7 +10105,9 @@ struct Route {
 /// have the same method and path, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
-  Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
+  /// The name of an operation begins with "/v1". Its address begins with one of `base_paths`; "" stands for "/".
+  Operations(bool model_by_id, bool embeddings, std::vector<std::string> base_paths = {"/v1"})
+      : model_by_id_(model_by_id), embeddings_(embeddings), base_paths_(std::move(base_paths)) {}
 
   struct Handled {
     Operation operation;
@@ -10123,6 +10131,11 @@ class Operations {
   std::uint64_t changes() const { return changes_; }
   /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
+  /// Finds an operation by its name, for any base paths.
+  Route find(const Operation& named) const { return route(named.method, named.path, named.path); }
+  /// Returns the name of a path as sent: "/v1/models" for "/api/paas/v4/models". Empty if it is below no base path.
+  std::string name_at(std::string_view path) const;
+  bool is_chat(std::string_view path) const;
   /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
   /// /v1 already". Empty if none is similar.
   std::string near_path(const std::string& path) const;
@@ -10145,9 +10158,14 @@ class Operations {
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
+  /// Whether the names of the operations are their addresses.
+  bool has_names_as_addresses() const { return base_paths_.size() == 1 && base_paths_.front() == "/v1"; }
+  /// Finds an operation by its address and its name; see name_at().
+  Route route(const std::string& method, std::string_view path, std::string_view name) const;
 
   const bool model_by_id_;
   const bool embeddings_;  // whether the gateway serves them if nothing is mounted
+  const std::vector<std::string> base_paths_;
   mutable std::mutex mutex_;
   std::vector<Mounted> mounted_;  // the first match answers
   std::uint64_t newest_ = 0;      // the newest document that mounted an operation
@@ -10206,7 +10224,8 @@ struct ServeSettings {
   bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // allowed origins of pages
+  std::vector<std::string> cors;                  // allowed origins of pages
+  std::vector<std::string> base_paths = {"/v1"};  // never empty; "" stands for "/"
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
@@ -10899,6 +10918,7 @@ struct OptionValues {
   std::optional<std::string> api_key;
   std::vector<std::string> key_headers;
   bool key_required = true;
+  std::vector<std::string> base_paths;  // empty: "/v1"
   std::vector<InitialKey> keys;
   /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
@@ -26354,7 +26374,7 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
 }
 
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
-  if (record_->request.path() != chat_completions().path) return;
+  if (!record_->is_for_chat) return;
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
@@ -27162,8 +27182,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   std::size_t count = 0;
   for (const RecordedCall& recorded : calls) {
     const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed || record.is_for_chat ||
                                     (record.status == 404 && record.request.method == "POST");
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
@@ -30414,7 +30433,7 @@ MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSett
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
       models(settings.models, settings.any_model, *script),
-      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings),
+      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings, settings.base_paths),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
@@ -30542,13 +30561,24 @@ MOCK_GATEWAY_INLINE bool key(ServedRequest& served) {
   return true;
 }
 
+/// Fails the request if a failure is forced for its operation, by its name or its path as sent.
+MOCK_GATEWAY_INLINE bool forced_for_operation(ServedRequest& served) {
+  ForcedFailures& failures = served.gateway.failures;
+  const Operation& named = served.route.operation;
+  constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
+  if (forced(served, failures.take(kind, named.to_string()))) return true;
+  // Below the base path "/", the name of an unknown path may be either.
+  return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
+         forced(served, failures.take(kind, named.method + " " + served.request.path()));
+}
+
 /// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+  return forced_for_operation(served) || key(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // A request that was refused by its head stays refused, because its body was not read. The checks above may
          // pass by now, for example if the test has enabled the key.
@@ -30673,11 +30703,10 @@ MOCK_GATEWAY_INLINE bool is_health_check(const GatewayState& gateway, const Inco
   if (request.method != "GET" && request.method != "HEAD") return false;
   if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
     return false;
-  const Route route = gateway.operations.find(request.method, path_of(request));
   const auto forced = gateway.failures.queued();
-  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
-           return one.scope.name() == route.operation.to_string();
-         });
+  const std::string name = request.method + " /health";
+  return gateway.operations.find(request.method, "/health").kind == Route::Kind::unknown &&
+         std::none_of(forced.begin(), forced.end(), [&name](const auto& one) { return one.scope.name() == name; });
 }
 
 MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
@@ -30791,7 +30820,7 @@ MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const TokenUsage& usage) {
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
 
-// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; base paths; similar paths to an unknown one; `{name}` in paths; what cannot be mounted.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace operations {
@@ -30799,6 +30828,14 @@ namespace operations {
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
+inline constexpr std::string_view version = "/v1";
+
+/// Whether the address of an operation with this name depends on the base paths.
+MOCK_GATEWAY_INLINE bool is_below_base(std::string_view name) { return name.substr(0, version.size() + 1) == "/v1/"; }
+
+MOCK_GATEWAY_INLINE std::string address_of(const std::string& name, const std::string& base) {
+  return is_below_base(name) ? base + name.substr(version.size()) : name;
+}
 
 using Name = std::pair<std::string, std::string>;
 
@@ -30843,8 +30880,9 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   if (path.find('*') != std::string::npos)
     refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
-  const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
+  const std::string name = operations::is_below_base(path) ? path : name_at(path);
+  const bool model = model_by_id_ && !operations::model_in(name).empty();
+  if (name == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
 }
@@ -30924,19 +30962,36 @@ MOCK_GATEWAY_INLINE std::vector<Operation> Operations::mounted() const {
   return operations;
 }
 
+MOCK_GATEWAY_INLINE std::string Operations::name_at(std::string_view path) const {
+  const std::string* base = nullptr;  // the longest one
+  for (const std::string& one : base_paths_) {
+    const bool is_base = path.size() > one.size() && path[one.size()] == '/' && path.substr(0, one.size()) == one;
+    if (is_base && (!base || one.size() > base->size())) base = &one;
+  }
+  return base ? std::string(operations::version).append(path.substr(base->size())) : std::string();
+}
+
+MOCK_GATEWAY_INLINE bool Operations::is_chat(std::string_view path) const {
+  return has_names_as_addresses() ? path == operations::chat_path : name_at(path) == operations::chat_path;
+}
+
 MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::string_view path) const {
+  return has_names_as_addresses() ? route(method, path, path) : route(method, path, name_at(path));
+}
+
+MOCK_GATEWAY_INLINE Route Operations::route(const std::string& method, std::string_view path, std::string_view name) const {
   Route route;
-  route.operation = {method, std::string(path)};
+  route.operation = {method, std::string(name.empty() ? path : name)};
   const auto offer = [&](std::string_view offered) {
     if (route.allow.find(offered) == std::string::npos)
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
   };
-  if (path == operations::chat_path) {
+  if (name == operations::chat_path) {
     if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
-  } else if (path == operations::models_path) {
+  } else if (name == operations::models_path) {
     offer("GET");
-  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
+  } else if (const std::string_view id = operations::model_in(name); !id.empty() && model_by_id_) {
     if (method == "GET") {
       route.kind = Route::Kind::model;
       route.model = id;
@@ -30945,16 +31000,17 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     offer("GET");
   }
   if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
-  const bool lists_models = method == "GET" && path == operations::models_path;
+  const bool lists_models = method == "GET" && name == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
-    if (!operations::matches(mounted.operation.path, path)) continue;
+    const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
+    if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != path) continue;
+    if (lists_models && mounted.operation.path != name) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =
-        route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
+        route.kind != Route::Kind::mounted || (mounted.operation.path == asked && route.operation.path != asked);
     if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
@@ -30962,7 +31018,7 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     route.open = mounted.answering.open;
   }
   if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
-  if (embeddings_ && path == operations::embeddings_path) {
+  if (embeddings_ && name == operations::embeddings_path) {
     if (method == "POST" && route.kind == Route::Kind::unknown) {
       route.kind = Route::Kind::embeddings;
       route.operation = embeddings();
@@ -30975,7 +31031,6 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
 
 MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
   constexpr std::size_t longest = 200;  // longer paths get no suggestion
-  constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
@@ -30985,34 +31040,41 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
     if (serves(tail)) {
-      const bool twice = head == version;
-      return tail +
-             " is near: " + (twice ? "the base address ends with /v1 already" : "remove " + head + " in front of it");
+      const bool twice = std::find(base_paths_.begin(), base_paths_.end(), head) != base_paths_.end();
+      return tail + " is near: " +
+             (twice ? "the base address ends with " + head + " already" : "remove " + head + " in front of it");
     }
-    if (const std::string whole = std::string(version) + tail; serves(whole))
-      return whole + " is near: the base address must end with /v1" + (head.empty() ? "" : ", not with " + head);
+    for (const std::string& base : base_paths_)
+      if (const std::string whole = base + tail; serves(whole))
+        return whole + " is near: the base address must end with " + base + (head.empty() ? "" : ", not with " + head);
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
   if (embeddings_) known.emplace_back(operations::embeddings_path);
   for (const Operation& one : mounted()) known.push_back(one.path);
   for (const std::string& one : known)
-    if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
+    for (const std::string& base : base_paths_)
+      if (const std::string address = operations::address_of(one, base);
+          text::edit_distance(wanted, text::lower_ascii(address.substr(0, longest))) <= 2)
+        return address + " is near";
   return {};
 }
 
 MOCK_GATEWAY_INLINE std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", ";
-  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
-  list += chat_completions().to_string();
-  if (embeddings_) list += ", " + embeddings().to_string();
+  const auto shown = [this](const Operation& one) {
+    return one.method + " " + operations::address_of(one.path, base_paths_.front());
+  };
+  std::string list = shown(list_models()) + ", ";
+  if (model_by_id_) list += shown(list_models()) + "/{id}, ";
+  list += shown(chat_completions());
+  if (embeddings_) list += ", " + shown(embeddings());
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {
     return one == list_models() || (embeddings_ && one == embeddings());
   };
   others.erase(std::remove_if(others.begin(), others.end(), is_listed), others.end());
-  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + shown(others[i]);
   if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
   return list;
 }
@@ -31505,6 +31567,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
+  record.is_for_chat = gateway_.operations.is_chat(path_of(record.request));
   record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
@@ -33803,6 +33866,8 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
       options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
+  if (!options.base_paths.empty()) settings.base_paths = options.base_paths;
+  std::replace(settings.base_paths.begin(), settings.base_paths.end(), std::string("/"), std::string());
   settings.seed = options.seed;
   settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
@@ -33976,7 +34041,7 @@ MOCK_GATEWAY_INLINE detail::GatewayState* Gateway::serving() const {
   return impl ? &impl->state : nullptr;
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + "/v1"; }
+MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + any().state.settings.base_paths.front(); }
 MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return any().root_url; }
 MOCK_GATEWAY_INLINE std::string Gateway::host() const { return any().host; }
 MOCK_GATEWAY_INLINE int Gateway::port() const { return any().server->port(); }
@@ -34481,6 +34546,18 @@ MOCK_GATEWAY_INLINE Options Options::key_header(std::string name) const {
 }
 MOCK_GATEWAY_INLINE Options Options::key_required(bool required) const {
   return detail::with(*this, &detail::OptionValues::key_required, required);
+}
+MOCK_GATEWAY_INLINE Options Options::base_path(std::string path) const {
+  const bool is_path = std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c <= '~'; }) &&
+                       path.substr(0, 1) == "/" && (path + "/").find("//", 1) == std::string::npos &&
+                       path.find_first_of("?#{}*\"") == std::string::npos;
+  if (!is_path)
+    throw GatewayError(
+        "base_path takes a path without a query or a \"/\" at its end, such as \"/api/paas/v4\", or \"/\", " +
+        ("not \"" + detail::text::excerpt(detail::text::as_utf8(path), 60) + "\""));
+  Options copy = *this;
+  copy.edit().base_paths.push_back(std::move(path));
+  return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;
@@ -36128,6 +36205,10 @@ MOCK_GATEWAY_INLINE ScriptType header_names() {
           R"({"type":"array","items":{"type":"string","pattern":"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"}})"};
 }
 
+MOCK_GATEWAY_INLINE ScriptType base_paths() {
+  return {"list of paths", R"({"type":"array","items":{"type":"string","pattern":"^(/|(/[^/?#{}*\\s\"]+)+)$"}})"};
+}
+
 template <Options (Options::*Setter)(std::string) const>
 void add_text(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = (options_of(target).*Setter)(script_values::text_of(node));
@@ -36164,6 +36245,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      &script_values::apply_each<&add_text<&Options::key_header>>},
     {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
      &SetBy<&Options::key_required>::apply},
+    {"base_paths", &base_paths, "the paths in place of `/v1`, such as `/api/paas/v4` or `/`; `/v1` unless set",
+     &script_values::apply_each<&add_text<&Options::base_path>>},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -37458,7 +37541,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
-  const Route route = operations.find(named.method, named.path);
+  const Route route = operations.find(named);
   if (route.operation != named)
     return in_quotes(open.name) + " has no effect: it is part of the operation " +
            in_quotes(route.operation.to_string());
@@ -39471,240 +39554,240 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3092    model/profile.hpp
 //   3121    model/tokenizer.hpp
 //   3133    gateway/options.hpp
-//   3283    model/acceptance.hpp
-//   3452    request/chat_request.hpp
-//   3571    script/scope.hpp
-//   3625    script/failure_scope.hpp
-//   3672    script/chaos.hpp
-//   3766    gateway/sweep.hpp
-//   3907    gateway/catalogue.hpp
-//   4068    gateway/mishaps.hpp
-//   4167    document/scenario_files.hpp
-//   4199    core/error.hpp
-//   4214    document/script_document.hpp
-//   4353    evidence/evidence_json.hpp
-//   4377    core/printed.hpp
-//   4406    core/reporter.hpp
-//   4485  Implementation
-//   4546    core/random.hpp
-//   4576    core/text.hpp
-//   4679    core/json_reader.hpp
-//   4735    core/pattern.hpp
-//   4826    core/json_pointer.hpp
-//   4874    core/calendar.hpp
-//   4893    core/access.hpp
-//   4965    core/timeline.hpp
-//   5145    core/rows.hpp
-//   5171    core/change_count.hpp
-//   5215    core/process.hpp
-//   5242    core/warning.hpp
-//   5257    core/heap_optional.hpp
-//   5284    core/handoff.hpp
-//   5321    model/profile_traits.hpp
-//   5421    model/checks.hpp
-//   5437    model/reply_data.hpp
-//   5506    model/request_error.hpp
-//   5519    model/fault_rows.hpp
-//   5635    model/failure_rows.hpp
-//   5675    model/dialect_rows.hpp
-//   5712    model/finding_kinds.hpp
-//   5801    model/reply_checks.hpp
-//   5850    request/embedding_request.hpp
-//   5874    request/chat_parser.hpp
-//   5891    request/chat_fields.hpp
-//   5939    request/chat_reader.hpp
-//   6034    keys/secrets.hpp
-//   6077    keys/key_store.hpp
-//   6303    answer/bodies.hpp
-//   6331    answer/events.hpp
-//   6389    answer/tokens.hpp
-//   6459    answer/completion.hpp
-//   6548    answer/completion_json.hpp
-//   6584    answer/completion_events.hpp
-//   6645    answer/words.hpp
-//   6660    answer/default_reply.hpp
-//   6675    answer/schema_checker.hpp
-//   6778    answer/embeddings.hpp
-//   6794    answer/occurrences.hpp
-//   6829    script/matcher_node.hpp
-//   6949    script/owed_replies.hpp
-//   7011    script/script.hpp
-//   7277    script/chaos_plan.hpp
-//   7319    script/chaos_rules.hpp
-//   7393    script/connection_faults.hpp
-//   7447    script/forced_failures.hpp
-//   7486    script/field_matchers.hpp
-//   7560    script/hiding.hpp
-//   7599    script/excerpts.hpp
-//   7623    script/json_comparison.hpp
-//   7649    delivery/answer_log.hpp
-//   7759    delivery/gzip.hpp
-//   7785    delivery/framing.hpp
-//   7843    delivery/outlet.hpp
-//   7891    delivery/pace_schedule.hpp
-//   7933    delivery/progress.hpp
-//   7995    delivery/waits.hpp
-//   8071    delivery/write_queue.hpp
-//   8166    delivery/delivery.hpp
-//   8453    http/exchange_observer.hpp
-//   8487    http/sockets.hpp
-//   8607    http/wakes.hpp
-//   8676    http/connection.hpp
-//   8945    http/request_reader.hpp
-//   9072    http/server.hpp
-//   9132    http/response.hpp
-//   9147    http/turned_away.hpp
-//   9195    http/workers.hpp
-//   9251    http/acceptor.hpp
-//   9294    http/poller.hpp
-//   9347    http/reactor.hpp
-//   9453    evidence/kept_problems.hpp
-//   9516    evidence/record.hpp
-//   9774    evidence/diagnosis.hpp
-//   9839    evidence/gateway_problems.hpp
-//   9938    evidence/review_parts.hpp
-//  10007    serve/asked_requests.hpp
-//  10084    serve/operations.hpp
-//  10159    serve/served_models.hpp
-//  10199    serve/gateway_state.hpp
-//  10258    serve/served_request.hpp
-//  10447    serve/runner.hpp
-//  10503    serve/connection_loop.hpp
-//  10546    serve/tester_code.hpp
-//  10610    gateway/catalogue_entries.hpp
-//  10881    gateway/option_values.hpp
-//  10943    gateway/sweep_run.hpp
-//  10967    document/script_reader.hpp
-//  11178    document/script_sections.hpp
-//  11364    document/script_values.hpp
-//  11530    core/calendar.cpp
-//  11611    core/clock.cpp
-//  12016    core/gate.cpp
-//  12228    core/json_reader.cpp
-//  12569    core/pattern.cpp
-//  12982    core/random.cpp
-//  13037    core/reporter.cpp
-//  13135    core/text.cpp
-//  13479    model/acceptance.cpp
-//  13538    model/checks.cpp
-//  13575    model/connection_fault.cpp
-//  13677    model/failure.cpp
-//  13823    model/fault.cpp
-//  14057    model/finding.cpp
-//  14091    model/http_reply.cpp
-//  14157    model/pace.cpp
-//  14355    model/profile.cpp
-//  14533    model/range.cpp
-//  14563    model/received_request.cpp
-//  14631    model/reply.cpp
-//  15037    model/reply_checks.cpp
-//  15231    model/reply_template.cpp
-//  15398    model/sent_answer.cpp
-//  15426    model/sse_dialect.cpp
-//  15571    request/chat_fields.cpp
-//  15713    request/chat_messages.cpp
-//  15922    request/chat_reader.cpp
-//  16330    request/chat_request.cpp
-//  16414    request/embedding_request.cpp
-//  16502    keys/api_key.cpp
-//  16552    keys/key_store.cpp
-//  17093    keys/keys.cpp
-//  17157    keys/secrets.cpp
-//  17362    answer/bodies.cpp
-//  17435    answer/completion.cpp
-//  17661    answer/completion_events.cpp
-//  17857    answer/completion_json.cpp
-//  18074    answer/default_reply.cpp
-//  18251    answer/embeddings.cpp
-//  18368    answer/schema_checker.cpp
-//  18831    answer/schema_instance.cpp
-//  19204    answer/tokens.cpp
-//  19425    answer/words.cpp
-//  19486    script/chaos.cpp
-//  19626    script/chaos_rules.cpp
-//  19738    script/connection_faults.cpp
-//  19847    script/excerpts.cpp
-//  19909    script/field_matchers.cpp
-//  20287    script/forced_failures.cpp
-//  20376    script/hiding.cpp
-//  20491    script/json_comparison.cpp
-//  20577    script/matcher.cpp
-//  20870    script/matchers.cpp
-//  21221    script/scope.cpp
-//  21279    script/script.cpp
-//  21697    script/text_matchers.cpp
-//  21836    delivery/answer_log.cpp
-//  22006    delivery/delivery.cpp
-//  22474    delivery/faults_and_waits.cpp
-//  22767    delivery/framing.cpp
-//  22907    delivery/gzip.cpp
-//  22979    delivery/pace_schedule.cpp
-//  23048    delivery/progress.cpp
-//  23129    delivery/write_queue.cpp
-//  23270    http/acceptor.cpp
-//  23378    http/compatibility.cpp
-//  23487    http/connection.cpp
-//  24070    http/poller.cpp
-//  24238    http/reactor.cpp
-//  24501    http/request_reader.cpp
-//  24974    http/response.cpp
-//  25055    http/server.cpp
-//  25462    http/sockets.cpp
-//  25964    http/turned_away.cpp
-//  26048    http/workers.cpp
-//  26161    evidence/diagnosis.cpp
-//  26391    evidence/evidence_json.cpp
-//  26760    evidence/exchange.cpp
-//  27054    evidence/gateway_problems.cpp
-//  27502    evidence/journal.cpp
-//  27657    evidence/kept_problems.cpp
-//  27767    evidence/notes.cpp
-//  27869    evidence/record.cpp
-//  28331    evidence/redaction.cpp
-//  28473    evidence/redirects.cpp
-//  28596    evidence/retries.cpp
-//  29126    evidence/review.cpp
-//  29533    evidence/told_in_body.cpp
-//  29630    evidence/verification.cpp
-//  29748    serve/answer_headers.cpp
-//  29825    serve/asked_requests.cpp
-//  29892    serve/chat_judge.cpp
-//  30245    serve/connection_loop.cpp
-//  30406    serve/gateway_state.cpp
-//  30442    serve/judge.cpp
-//  30693    serve/limits.cpp
-//  30792    serve/operations.cpp
-//  31022    serve/reply_answer.cpp
-//  31163    serve/request_checks.cpp
-//  31248    serve/runner.cpp
-//  31642    serve/served_models.cpp
-//  31720    serve/served_request.cpp
-//  31788    gateway/catalogue.cpp
-//  32207    gateway/catalogue_chunks.cpp
-//  32518    gateway/catalogue_delivery.cpp
-//  32682    gateway/catalogue_entries.cpp
-//  32912    gateway/catalogue_failures.cpp
-//  33203    gateway/catalogue_framing.cpp
-//  33434    gateway/catalogue_tool_calls.cpp
-//  33641    gateway/chat_script.cpp
-//  33790    gateway/gateway.cpp
-//  34087    gateway/mishaps.cpp
-//  34429    gateway/options.cpp
-//  34606    gateway/sweep.cpp
-//  35026    document/scenario_files.cpp
-//  35164    document/script_document.cpp
-//  35555    document/script_faults.cpp
-//  35847    document/script_files.cpp
-//  35991    document/script_gateway.cpp
-//  36305    document/script_matchers.cpp
-//  36598    document/script_objects.cpp
-//  36758    document/script_reader.cpp
-//  37206    document/script_references.cpp
-//  37542    document/script_replies.cpp
-//  37933    document/script_schema.cpp
-//  38060    document/script_sections.cpp
-//  38603    document/script_values.cpp
-//  38991  Adapters
-//  39008    adapters/catch2.hpp
-//  39162    adapters/doctest.hpp
-//  39322    adapters/gtest.hpp
+//   3288    model/acceptance.hpp
+//   3457    request/chat_request.hpp
+//   3576    script/scope.hpp
+//   3630    script/failure_scope.hpp
+//   3677    script/chaos.hpp
+//   3771    gateway/sweep.hpp
+//   3912    gateway/catalogue.hpp
+//   4073    gateway/mishaps.hpp
+//   4172    document/scenario_files.hpp
+//   4204    core/error.hpp
+//   4219    document/script_document.hpp
+//   4358    evidence/evidence_json.hpp
+//   4382    core/printed.hpp
+//   4411    core/reporter.hpp
+//   4490  Implementation
+//   4551    core/random.hpp
+//   4581    core/text.hpp
+//   4684    core/json_reader.hpp
+//   4740    core/pattern.hpp
+//   4831    core/json_pointer.hpp
+//   4879    core/calendar.hpp
+//   4898    core/access.hpp
+//   4970    core/timeline.hpp
+//   5150    core/rows.hpp
+//   5176    core/change_count.hpp
+//   5220    core/process.hpp
+//   5247    core/warning.hpp
+//   5262    core/heap_optional.hpp
+//   5289    core/handoff.hpp
+//   5326    model/profile_traits.hpp
+//   5426    model/checks.hpp
+//   5442    model/reply_data.hpp
+//   5511    model/request_error.hpp
+//   5524    model/fault_rows.hpp
+//   5640    model/failure_rows.hpp
+//   5680    model/dialect_rows.hpp
+//   5717    model/finding_kinds.hpp
+//   5806    model/reply_checks.hpp
+//   5855    request/embedding_request.hpp
+//   5879    request/chat_parser.hpp
+//   5896    request/chat_fields.hpp
+//   5944    request/chat_reader.hpp
+//   6039    keys/secrets.hpp
+//   6082    keys/key_store.hpp
+//   6308    answer/bodies.hpp
+//   6336    answer/events.hpp
+//   6394    answer/tokens.hpp
+//   6464    answer/completion.hpp
+//   6553    answer/completion_json.hpp
+//   6589    answer/completion_events.hpp
+//   6650    answer/words.hpp
+//   6665    answer/default_reply.hpp
+//   6680    answer/schema_checker.hpp
+//   6783    answer/embeddings.hpp
+//   6799    answer/occurrences.hpp
+//   6834    script/matcher_node.hpp
+//   6954    script/owed_replies.hpp
+//   7016    script/script.hpp
+//   7282    script/chaos_plan.hpp
+//   7324    script/chaos_rules.hpp
+//   7398    script/connection_faults.hpp
+//   7452    script/forced_failures.hpp
+//   7491    script/field_matchers.hpp
+//   7565    script/hiding.hpp
+//   7604    script/excerpts.hpp
+//   7628    script/json_comparison.hpp
+//   7654    delivery/answer_log.hpp
+//   7764    delivery/gzip.hpp
+//   7790    delivery/framing.hpp
+//   7848    delivery/outlet.hpp
+//   7896    delivery/pace_schedule.hpp
+//   7938    delivery/progress.hpp
+//   8000    delivery/waits.hpp
+//   8076    delivery/write_queue.hpp
+//   8171    delivery/delivery.hpp
+//   8458    http/exchange_observer.hpp
+//   8492    http/sockets.hpp
+//   8612    http/wakes.hpp
+//   8681    http/connection.hpp
+//   8950    http/request_reader.hpp
+//   9077    http/server.hpp
+//   9137    http/response.hpp
+//   9152    http/turned_away.hpp
+//   9200    http/workers.hpp
+//   9256    http/acceptor.hpp
+//   9299    http/poller.hpp
+//   9352    http/reactor.hpp
+//   9458    evidence/kept_problems.hpp
+//   9521    evidence/record.hpp
+//   9780    evidence/diagnosis.hpp
+//   9845    evidence/gateway_problems.hpp
+//   9944    evidence/review_parts.hpp
+//  10013    serve/asked_requests.hpp
+//  10090    serve/operations.hpp
+//  10177    serve/served_models.hpp
+//  10217    serve/gateway_state.hpp
+//  10277    serve/served_request.hpp
+//  10466    serve/runner.hpp
+//  10522    serve/connection_loop.hpp
+//  10565    serve/tester_code.hpp
+//  10629    gateway/catalogue_entries.hpp
+//  10900    gateway/option_values.hpp
+//  10963    gateway/sweep_run.hpp
+//  10987    document/script_reader.hpp
+//  11198    document/script_sections.hpp
+//  11384    document/script_values.hpp
+//  11550    core/calendar.cpp
+//  11631    core/clock.cpp
+//  12036    core/gate.cpp
+//  12248    core/json_reader.cpp
+//  12589    core/pattern.cpp
+//  13002    core/random.cpp
+//  13057    core/reporter.cpp
+//  13155    core/text.cpp
+//  13499    model/acceptance.cpp
+//  13558    model/checks.cpp
+//  13595    model/connection_fault.cpp
+//  13697    model/failure.cpp
+//  13843    model/fault.cpp
+//  14077    model/finding.cpp
+//  14111    model/http_reply.cpp
+//  14177    model/pace.cpp
+//  14375    model/profile.cpp
+//  14553    model/range.cpp
+//  14583    model/received_request.cpp
+//  14651    model/reply.cpp
+//  15057    model/reply_checks.cpp
+//  15251    model/reply_template.cpp
+//  15418    model/sent_answer.cpp
+//  15446    model/sse_dialect.cpp
+//  15591    request/chat_fields.cpp
+//  15733    request/chat_messages.cpp
+//  15942    request/chat_reader.cpp
+//  16350    request/chat_request.cpp
+//  16434    request/embedding_request.cpp
+//  16522    keys/api_key.cpp
+//  16572    keys/key_store.cpp
+//  17113    keys/keys.cpp
+//  17177    keys/secrets.cpp
+//  17382    answer/bodies.cpp
+//  17455    answer/completion.cpp
+//  17681    answer/completion_events.cpp
+//  17877    answer/completion_json.cpp
+//  18094    answer/default_reply.cpp
+//  18271    answer/embeddings.cpp
+//  18388    answer/schema_checker.cpp
+//  18851    answer/schema_instance.cpp
+//  19224    answer/tokens.cpp
+//  19445    answer/words.cpp
+//  19506    script/chaos.cpp
+//  19646    script/chaos_rules.cpp
+//  19758    script/connection_faults.cpp
+//  19867    script/excerpts.cpp
+//  19929    script/field_matchers.cpp
+//  20307    script/forced_failures.cpp
+//  20396    script/hiding.cpp
+//  20511    script/json_comparison.cpp
+//  20597    script/matcher.cpp
+//  20890    script/matchers.cpp
+//  21241    script/scope.cpp
+//  21299    script/script.cpp
+//  21717    script/text_matchers.cpp
+//  21856    delivery/answer_log.cpp
+//  22026    delivery/delivery.cpp
+//  22494    delivery/faults_and_waits.cpp
+//  22787    delivery/framing.cpp
+//  22927    delivery/gzip.cpp
+//  22999    delivery/pace_schedule.cpp
+//  23068    delivery/progress.cpp
+//  23149    delivery/write_queue.cpp
+//  23290    http/acceptor.cpp
+//  23398    http/compatibility.cpp
+//  23507    http/connection.cpp
+//  24090    http/poller.cpp
+//  24258    http/reactor.cpp
+//  24521    http/request_reader.cpp
+//  24994    http/response.cpp
+//  25075    http/server.cpp
+//  25482    http/sockets.cpp
+//  25984    http/turned_away.cpp
+//  26068    http/workers.cpp
+//  26181    evidence/diagnosis.cpp
+//  26411    evidence/evidence_json.cpp
+//  26780    evidence/exchange.cpp
+//  27074    evidence/gateway_problems.cpp
+//  27521    evidence/journal.cpp
+//  27676    evidence/kept_problems.cpp
+//  27786    evidence/notes.cpp
+//  27888    evidence/record.cpp
+//  28350    evidence/redaction.cpp
+//  28492    evidence/redirects.cpp
+//  28615    evidence/retries.cpp
+//  29145    evidence/review.cpp
+//  29552    evidence/told_in_body.cpp
+//  29649    evidence/verification.cpp
+//  29767    serve/answer_headers.cpp
+//  29844    serve/asked_requests.cpp
+//  29911    serve/chat_judge.cpp
+//  30264    serve/connection_loop.cpp
+//  30425    serve/gateway_state.cpp
+//  30461    serve/judge.cpp
+//  30722    serve/limits.cpp
+//  30821    serve/operations.cpp
+//  31084    serve/reply_answer.cpp
+//  31225    serve/request_checks.cpp
+//  31310    serve/runner.cpp
+//  31705    serve/served_models.cpp
+//  31783    serve/served_request.cpp
+//  31851    gateway/catalogue.cpp
+//  32270    gateway/catalogue_chunks.cpp
+//  32581    gateway/catalogue_delivery.cpp
+//  32745    gateway/catalogue_entries.cpp
+//  32975    gateway/catalogue_failures.cpp
+//  33266    gateway/catalogue_framing.cpp
+//  33497    gateway/catalogue_tool_calls.cpp
+//  33704    gateway/chat_script.cpp
+//  33853    gateway/gateway.cpp
+//  34152    gateway/mishaps.cpp
+//  34494    gateway/options.cpp
+//  34683    gateway/sweep.cpp
+//  35103    document/scenario_files.cpp
+//  35241    document/script_document.cpp
+//  35632    document/script_faults.cpp
+//  35924    document/script_files.cpp
+//  36068    document/script_gateway.cpp
+//  36388    document/script_matchers.cpp
+//  36681    document/script_objects.cpp
+//  36841    document/script_reader.cpp
+//  37289    document/script_references.cpp
+//  37625    document/script_replies.cpp
+//  38016    document/script_schema.cpp
+//  38143    document/script_sections.cpp
+//  38686    document/script_values.cpp
+//  39074  Adapters
+//  39091    adapters/catch2.hpp
+//  39245    adapters/doctest.hpp
+//  39405    adapters/gtest.hpp

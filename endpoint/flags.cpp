@@ -148,6 +148,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--model", flags.models, "ID[=OWNER]", "serve only this model; default: any model; repeatable");
   option("--cors", flags.cors, "ORIGIN",
          "let pages of this origin call the gateway from a browser: http://localhost:5173, or * for all; repeatable");
+  option("--base-path", flags.base_paths, "PATH",
+         "serve below this path instead of /v1: /api/paas/v4, or / for none; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first enabled key is printed. Default: a key derived from --seed");
   option("--key-header", flags.key_headers, "NAME",
@@ -202,6 +204,7 @@ Options with_flags(Options options, const Flags& flags) {
     options = owner ? options.model(id, *owner) : options.model(id);
   }
   for (const std::string& origin : flags.cors) options = options.cors(origin);
+  for (const std::string& path : flags.base_paths) options = options.base_path(path);
   for (const std::string& name : flags.key_headers) options = options.key_header(name);
   if (flags.no_key_required) options = options.key_required(false);
   options = with_keys(std::move(options), flags.keys);

@@ -47,6 +47,7 @@ struct Flags {
   bool until_eof = false;
   std::vector<std::string> models;
   std::vector<std::string> cors;
+  std::vector<std::string> base_paths;
   std::vector<std::string> keys;
   std::vector<std::string> key_headers;
   bool no_key_required = false;

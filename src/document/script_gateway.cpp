@@ -150,6 +150,10 @@ ScriptType header_names() {
           R"({"type":"array","items":{"type":"string","pattern":"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"}})"};
 }
 
+ScriptType base_paths() {
+  return {"list of paths", R"({"type":"array","items":{"type":"string","pattern":"^(/|(/[^/?#{}*\\s\"]+)+)$"}})"};
+}
+
 template <Options (Options::*Setter)(std::string) const>
 void add_text(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = (options_of(target).*Setter)(script_values::text_of(node));
@@ -186,6 +190,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      &script_values::apply_each<&add_text<&Options::key_header>>},
     {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
      &SetBy<&Options::key_required>::apply},
+    {"base_paths", &base_paths, "the paths in place of `/v1`, such as `/api/paas/v4` or `/`; `/v1` unless set",
+     &script_values::apply_each<&add_text<&Options::base_path>>},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},

@@ -47,9 +47,9 @@ class Gateway {
   /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1", or with the first Options::base_path.
   std::string base_url() const;
-  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without a path: "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;

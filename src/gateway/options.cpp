@@ -3,7 +3,7 @@
 
 #include "options.hpp"
 
-#include <algorithm>  // any_of
+#include <algorithm>  // all_of, any_of
 #include <iterator>   // begin, end
 #include <set>
 #include <string_view>
@@ -66,6 +66,18 @@ Options Options::key_header(std::string name) const {
 }
 Options Options::key_required(bool required) const {
   return detail::with(*this, &detail::OptionValues::key_required, required);
+}
+Options Options::base_path(std::string path) const {
+  const bool is_path = std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c <= '~'; }) &&
+                       path.substr(0, 1) == "/" && (path + "/").find("//", 1) == std::string::npos &&
+                       path.find_first_of("?#{}*\"") == std::string::npos;
+  if (!is_path)
+    throw GatewayError(
+        "base_path takes a path without a query or a \"/\" at its end, such as \"/api/paas/v4\", or \"/\", " +
+        ("not \"" + detail::text::excerpt(detail::text::as_utf8(path), 60) + "\""));
+  Options copy = *this;
+  copy.edit().base_paths.push_back(std::move(path));
+  return copy;
 }
 Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;

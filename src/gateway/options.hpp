@@ -73,6 +73,11 @@ class Options {
   /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
   /// is sent is checked as usual. Default: true.
   [[nodiscard]] Options key_required(bool required) const;
+  /// Serves the operations named `/v1/…` below this path, such as `/api/paas/v4` or `/`, instead of `/v1`; repeatable.
+  /// The first one is that of Gateway::base_url. Rights, failures and Gateway::on keep the names `/v1/…`; the journal
+  /// has paths as sent. Throws GatewayError unless the path begins with `/` and has no empty segment, query, `{`, `}`
+  /// or `*`. Default: `/v1`.
+  [[nodiscard]] Options base_path(std::string path) const;
   /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.

@@ -243,7 +243,7 @@ class Inside {
   std::optional<Duration> stall_guard() const;
   /// Returns the non-default settings that affect the answer of this exchange, as "gateway" of a script.
   Json settings_for(const Exchange& exchange) const;
-  /// Returns "chat_completions", "list_models", or method and path.
+  /// Returns "chat_completions", "list_models", or method and path, for a path as sent.
   std::string operation_name(const std::string& method, const std::string& path) const;
   std::optional<RateLimit> limit() const;
   std::optional<TokenLimit> token_limit() const;

@@ -118,13 +118,24 @@ bool key(ServedRequest& served) {
   return true;
 }
 
+/// Fails the request if a failure is forced for its operation, by its name or its path as sent.
+bool forced_for_operation(ServedRequest& served) {
+  ForcedFailures& failures = served.gateway.failures;
+  const Operation& named = served.route.operation;
+  constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
+  if (forced(served, failures.take(kind, named.to_string()))) return true;
+  // Below the base path "/", the name of an unknown path may be either.
+  return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
+         forced(served, failures.take(kind, named.method + " " + served.request.path()));
+}
+
 /// Runs the checks in the documented order.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+  return forced_for_operation(served) || key(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // A request that was refused by its head stays refused, because its body was not read. The checks above may
          // pass by now, for example if the test has enabled the key.
@@ -249,11 +260,10 @@ bool is_health_check(const GatewayState& gateway, const IncomingRequest& incomin
   if (request.method != "GET" && request.method != "HEAD") return false;
   if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
     return false;
-  const Route route = gateway.operations.find(request.method, path_of(request));
   const auto forced = gateway.failures.queued();
-  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
-           return one.scope.name() == route.operation.to_string();
-         });
+  const std::string name = request.method + " /health";
+  return gateway.operations.find(request.method, "/health").kind == Route::Kind::unknown &&
+         std::none_of(forced.begin(), forced.end(), [&name](const auto& one) { return one.scope.name() == name; });
 }
 
 bool judge(ServedRequest& served) {
