@@ -277,6 +277,40 @@ using Implementation = void (*)();
 
 }}}  // namespace mock_gateway::detail
 
+// ---- model/operation.hpp --------------------------------------------------------------------------------------------
+
+// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
+struct Operation {
+  /// The method in upper case: "POST".
+  std::string method;
+  /// The path without the query. `/v1/models` covers both the list and each model by id.
+  std::string path;
+
+  /// Returns text such as "POST /v1/chat/completions".
+  std::string to_string() const { return method + " " + path; }
+
+  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
+  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
+};
+
+/// POST /v1/chat/completions.
+inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
+/// GET /v1/models and GET /v1/models/{id}.
+inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// POST /v1/embeddings, served if Options::embeddings allows it.
+inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
+/// Any other operation, with the method and path passed to Gateway::on.
+inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+
+/// Whether requests for an operation of Gateway::on need a key.
+enum class NeedsKey { yes, no };
+
+}}  // namespace mock_gateway
+
 // ---- gateway/gateway.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -314,9 +348,9 @@ class Gateway {
   /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1", or with the first Options::base_path.
   std::string base_url() const;
-  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without a path: "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
@@ -396,7 +430,11 @@ class Gateway {
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
   /// `DELETE /v1/models/{id}`.
-  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
+  ///
+  /// `NeedsKey::no` opens the operation: no request is refused for its key, whether it is missing, wrong, disabled or
+  /// without the right. A key of the gateway that is sent still counts, with its limits and forced failures.
+  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler,
+          NeedsKey needs_key = NeedsKey::yes);
 
   /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
   /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a
@@ -2894,37 +2932,6 @@ const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
 
-// ---- model/operation.hpp --------------------------------------------------------------------------------------------
-
-// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
-struct Operation {
-  /// The method in upper case: "POST".
-  std::string method;
-  /// The path without the query. `/v1/models` covers both the list and each model by id.
-  std::string path;
-
-  /// Returns text such as "POST /v1/chat/completions".
-  std::string to_string() const { return method + " " + path; }
-
-  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
-  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
-};
-
-/// POST /v1/chat/completions.
-inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
-/// GET /v1/models and GET /v1/models/{id}.
-inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// POST /v1/embeddings, served if Options::embeddings allows it.
-inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, with the method and path passed to Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
-
-}}  // namespace mock_gateway
-
 // ---- keys/api_key.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -3202,6 +3209,19 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
+  /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
+  /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another
+  /// meaning, such as Host. Default: none.
+  [[nodiscard]] Options key_header(std::string name) const;
+  /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
+  /// is sent is checked as usual. Default: true.
+  [[nodiscard]] Options key_required(bool required) const;
+  /// Serves the operations named `/v1/…` below this path, such as `/api/paas/v4` or `/`, instead of `/v1`; repeatable.
+  /// The first one is that of Gateway::base_url. Rights, failures and Gateway::on keep the names `/v1/…`; the journal
+  /// has paths as sent. Throws GatewayError unless the path begins with `/` and has no empty segment, query, `{`, `}`
+  /// or `*`. Default: `/v1`.
+  [[nodiscard]] Options base_path(std::string path) const;
   /// Adds a further key that exists from the start; repeatable. Set its secret here: a generated one cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
@@ -6128,6 +6148,12 @@ struct LimitWindow {
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
+/// How requests send a key, besides in Authorization.
+struct KeyRules {
+  std::vector<std::string> headers = {};  // header fields that carry the bare secret
+  bool required = true;                   // if not, a request without a key has the default key
+};
+
 /// The tokens that a request has taken, and their windows.
 struct TakenTokens {
   struct Place {
@@ -6147,17 +6173,18 @@ struct TokenRefusal {
 /// The keys of one gateway. Thread-safe.
 class KeyStore {
  public:
-  enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
+  enum class CredentialStatus { missing, malformed, different, unknown, deleted, disabled, enabled };
 
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at the time of the request; only set for deleted, disabled and enabled.
     ApiKey key;
     /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
+    /// Empty for the default key of a request without a key.
     std::string credential;
   };
 
-  KeyStore(std::uint64_t seed, Clock clock);
+  KeyStore(std::uint64_t seed, Clock clock, KeyRules rules);
 
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
@@ -6193,8 +6220,9 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
-  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the key of a request that was complete at `received`, and counts it for its key. Does not count it if
+  /// `received` is empty. Two or more Authorization fields, another scheme, or an empty credential are malformed. With
+  /// other rules than the default ones, an empty credential counts as no key.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -6212,6 +6240,13 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
+
+  const KeyRules& rules() const { return rules_; }
+  bool is_key_header(std::string_view name) const;
+  /// Whether records mask the values of this header.
+  bool is_sensitive_header(std::string_view name) const;
+  /// Returns the headers for keys, for messages: "Authorization or api-key".
+  std::string key_headers() const;
 
   /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -6241,6 +6276,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// Reads the credential of a request. Returns `unknown` for one to look up.
+  CredentialStatus read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                   std::string& credential) const;
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
@@ -6261,7 +6299,8 @@ class KeyStore {
   mutable std::mutex mutex_;
   std::uint64_t seed_;
   Clock clock_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  const KeyRules rules_;
+  std::vector<std::unique_ptr<Entry>> entries_;  // the default key first
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
@@ -9577,7 +9616,8 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // whether the body is a valid chat request
+  bool is_for_chat = false;  // whether its path is that of chat requests
+  bool chat = false;         // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   Tokens tokens = Tokens(Tokenizer());
@@ -9954,6 +9994,11 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 }  // namespace review
 
+/// Returns the headers in which the gateway accepts keys, for messages: "Authorization or api-key".
+inline std::string key_headers(const ExchangeRecord& record) {
+  return record.keys ? record.keys->key_headers() : "Authorization";
+}
+
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
@@ -10086,6 +10131,7 @@ struct Route {
   Operation operation;
   std::string model;                                // for Kind::model: the id, still percent-encoded
   std::shared_ptr<const OperationHandler> handler;  // for Kind::mounted
+  bool open = false;                                // for Kind::mounted: it needs no key
   std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
@@ -10093,11 +10139,14 @@ struct Route {
 /// have the same method and path, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
-  Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
+  /// The name of an operation begins with "/v1". Its address begins with one of `base_paths`; "" stands for "/".
+  Operations(bool model_by_id, bool embeddings, std::vector<std::string> base_paths = {"/v1"})
+      : model_by_id_(model_by_id), embeddings_(embeddings), base_paths_(std::move(base_paths)) {}
 
   struct Handled {
     Operation operation;
     OperationHandler handler;
+    NeedsKey needs_key = NeedsKey::yes;
   };
   struct Owned {
     Operation operation;
@@ -10105,7 +10154,7 @@ class Operations {
   };
 
   /// Mounts an operation of the test, or replaces its handler. Throws GatewayError for one that cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  void mount(Handled handled);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
   void replace(std::vector<Handled> all, std::uint64_t owner);
@@ -10116,6 +10165,11 @@ class Operations {
   std::uint64_t changes() const { return changes_; }
   /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
+  /// Finds an operation by its name, for any base paths.
+  Route find(const Operation& named) const { return route(named.method, named.path, named.path); }
+  /// Returns the name of a path as sent: "/v1/models" for "/api/paas/v4/models". Empty if it is below no base path.
+  std::string name_at(std::string_view path) const;
+  bool is_chat(std::string_view path) const;
   /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
   /// /v1 already". Empty if none is similar.
   std::string near_path(const std::string& path) const;
@@ -10123,18 +10177,29 @@ class Operations {
   std::string served() const;
 
  private:
+  struct Answering {
+    explicit Answering(Handled& handled);
+
+    std::shared_ptr<const OperationHandler> handler;
+    bool open;
+  };
   struct Mounted {
     Operation operation;
     std::uint64_t owner;   // the number of the document; 0: the test
     std::uint64_t newest;  // the newest document at the time of mounting; for a document's operation, that document
-    std::shared_ptr<const OperationHandler> handler;
+    Answering answering;
   };
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
+  /// Whether the names of the operations are their addresses.
+  bool has_names_as_addresses() const { return base_paths_.size() == 1 && base_paths_.front() == "/v1"; }
+  /// Finds an operation by its address and its name; see name_at().
+  Route route(const std::string& method, std::string_view path, std::string_view name) const;
 
   const bool model_by_id_;
   const bool embeddings_;  // whether the gateway serves them if nothing is mounted
+  const std::vector<std::string> base_paths_;
   mutable std::mutex mutex_;
   std::vector<Mounted> mounted_;  // the first match answers
   std::uint64_t newest_ = 0;      // the newest document that mounted an operation
@@ -10194,7 +10259,8 @@ struct ServeSettings {
   bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // allowed origins of pages
+  std::vector<std::string> cors;                  // allowed origins of pages
+  std::vector<std::string> base_paths = {"/v1"};  // never empty; "" stands for "/"
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
@@ -10891,6 +10957,9 @@ struct OptionValues {
   std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
+  std::vector<std::string> key_headers;
+  bool key_required = true;
+  std::vector<std::string> base_paths;  // empty: "/v1"
   std::vector<InitialKey> keys;
   /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
@@ -11201,8 +11270,9 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
+  NeedsKey needs_key = NeedsKey::yes;
   /// The replies in order: each answers one request, and the last one repeats. Never empty.
-  std::vector<HttpReply> replies;
+  std::vector<HttpReply> replies = {};
 };
 
 struct ScriptPart {
@@ -16636,7 +16706,23 @@ MOCK_GATEWAY_INLINE void LimitWindow::take(const LimitBound& limit, TimePoint no
   used += amount;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
+MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
+    : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
+
+MOCK_GATEWAY_INLINE bool KeyStore::is_key_header(std::string_view name) const {
+  return std::any_of(rules_.headers.begin(), rules_.headers.end(),
+                     [name](const std::string& one) { return text::equals_ignoring_case(one, name); });
+}
+
+MOCK_GATEWAY_INLINE bool KeyStore::is_sensitive_header(std::string_view name) const {
+  return secrets::is_sensitive_header(name) || is_key_header(name);
+}
+
+MOCK_GATEWAY_INLINE std::string KeyStore::key_headers() const {
+  std::string list = "Authorization";
+  for (const std::string& one : rules_.headers) list += " or " + one;
+  return list;
+}
 
 MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
@@ -16906,48 +16992,61 @@ MOCK_GATEWAY_INLINE void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
+MOCK_GATEWAY_INLINE KeyStore::CredentialStatus KeyStore::read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                                     std::string& credential) const {
+  std::string_view value;
+  std::size_t fields = 0;
+  bool differs = false;
+  for (const wire::Header& header : headers) {
+    if (text::equals_ignoring_case(header.name, "Authorization")) {
+      if (++fields == 1) value = text::trim(header.value);
+    } else if (is_key_header(header.name) && !header.value.empty()) {
+      differs = differs || (!credential.empty() && credential != header.value);
+      if (credential.empty()) credential = header.value;
+    }
+  }
+  const CredentialStatus found = differs              ? CredentialStatus::different
+                                 : credential.empty() ? CredentialStatus::missing
+                                                      : CredentialStatus::unknown;
+  const bool is_empty = value.empty() || text::equals_ignoring_case(value, "Bearer");
+  const bool allows_empty = !rules_.required || !rules_.headers.empty();
+  if (fields == 0 || (fields == 1 && is_empty && allows_empty)) return found;
+
+  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
+  const std::size_t gap = std::min(value.find_first_of(" \t"), value.size());
+  const std::size_t start = std::min(value.find_first_not_of(" \t", gap), value.size());
+  const std::string_view scheme = value.substr(0, gap);
+  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
+  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
+  // A key without a scheme is a common mistake. It must be masked too.
+  const std::string_view bearer_credential =
+      is_empty ? std::string_view() : value.substr(start < value.size() ? start : 0);
+  differs = differs || (!credential.empty() && credential != bearer_credential);
+  credential = bearer_credential;
+  if (fields > 1 || start == value.size() || !bearer || !spaces_only) return CredentialStatus::malformed;
+  return differs ? CredentialStatus::different : CredentialStatus::unknown;
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
                                       std::optional<TimePoint> received) {
   Presented presented;
-  const std::string* field = nullptr;
-  std::size_t fields = 0;
-  for (const wire::Header& header : headers) {
-    if (!text::equals_ignoring_case(header.name, "Authorization")) continue;
-    if (++fields == 1) field = &header.value;
-  }
-  if (field == nullptr) return presented;
-
-  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
-  presented.status = CredentialStatus::malformed;
-  const std::string_view value = text::trim(*field);
-  const std::size_t gap = value.find_first_of(" \t");
-  const std::string_view scheme = value.substr(0, gap);
-  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
-  if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake. It must be masked too.
-    if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
-    return presented;
-  }
-  const std::size_t start = value.find_first_not_of(" \t", gap);
-  presented.credential = value.substr(start);
-  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
-  if (fields > 1 || !bearer || !spaces_only) return presented;
+  presented.status = read_credential(headers, bearer_in_any_case, presented.credential);
+  const bool is_default = presented.status == CredentialStatus::missing && !rules_.required;
+  if (presented.status != CredentialStatus::unknown && !is_default) return presented;
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = by_secret_.find(presented.credential);
-  if (known == by_secret_.end()) {
-    presented.status = CredentialStatus::unknown;
-    return presented;
-  }
-  ApiKey& key = known->second->key;
+  const auto known = is_default ? by_secret_.end() : by_secret_.find(presented.credential);
+  if (!is_default && known == by_secret_.end()) return presented;
+  Entry& its = is_default ? *entries_.front() : *known->second;
+  ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
   }
   presented.key = key;
-  if (received) take_step(*known->second);
+  if (received) take_step(its);
   // The script has given this key another secret since.
-  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
+  if (!is_default && its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
@@ -26370,7 +26469,7 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
 }
 
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
-  if (record_->request.path() != chat_completions().path) return;
+  if (!record_->is_for_chat) return;
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
@@ -26861,14 +26960,16 @@ MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
+/// `is_key_header`: its value is a key without a scheme.
+MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header, bool is_key_header) {
   const std::string_view value = header.value;
-  const std::size_t gap = std::min(value.find(' '), value.size());
-  const std::string_view credential = text::trim(value.substr(gap));
-  if (text::equals_ignoring_case(header.name, "Authorization") &&
-      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
-      (credential == secrets::masked || credential == secrets::masked_other)) {
-    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
+  const std::size_t scheme = is_key_header ? 0 : std::min(value.find(' '), value.size());
+  const std::string_view credential = text::trim(value.substr(scheme));
+  const bool is_bearer = text::equals_ignoring_case(header.name, "Authorization") &&
+                         text::equals_ignoring_case(value.substr(0, scheme), "Bearer");
+  if ((is_bearer || is_key_header) && (credential == secrets::masked || credential == secrets::masked_other)) {
+    return "-H \"" + header.name + ": " + std::string(value.substr(0, scheme)) + (is_bearer ? " " : "") +
+           "$OPENAI_API_KEY\"";
   }
   // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
@@ -27021,7 +27122,9 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   }
   command += " " + detail::journal::target_arguments(record_->root_url, request.target);
   for (const wire::Header& header : request.headers) {
-    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
+    if (detail::journal::made_by_curl(header.name)) continue;
+    const bool is_key_header = record_->keys && record_->keys->is_key_header(header.name);
+    command += " " + detail::journal::header_argument(header, is_key_header);
   }
   if (!has_body) return command;
 
@@ -27174,8 +27277,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   std::size_t count = 0;
   for (const RecordedCall& recorded : calls) {
     const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed || record.is_for_chat ||
                                     (record.status == 404 && record.request.method == "POST");
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
@@ -28370,19 +28472,21 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
 }
 
 /// Adds the credentials in sensitive fields that are not keys of the gateway.
-MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
+MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented,
+                 const KeyStore& keys) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
-    if (!secrets::is_sensitive_header(header.name)) continue;
+    if (!keys.is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
     // Another value may be any word. Masking that word in the body would change the request.
-    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
+    const bool is_key = secrets::looks_like_key(credential) || keys.is_key_header(header.name);
+    if (is_key && credential != presented.credential) foreign.add(credential);
   }
 }
 
 /// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
-MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
+MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head, const KeyStore& keys) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
   result.reserve(raw_head.size());
@@ -28396,7 +28500,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
       // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
-      if (!continues) is_sensitive = secrets::is_sensitive_header(name);
+      if (!continues) is_sensitive = keys.is_sensitive_header(name);
       const auto value =
           static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
       if (!is_sensitive)
@@ -28423,13 +28527,13 @@ MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::st
 MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys) {
   secrets::Known foreign;
-  redaction::add_foreign(foreign, request.headers, presented);
+  redaction::add_foreign(foreign, request.headers, presented, keys);
   Leaks leaks;
   if (!presented.credential.empty()) leaks.presented = fingerprint(presented.credential);
   if (presented.key.id.empty()) leaks.credential = leaks.presented;
-  raw_head = redaction::masked_fields(raw_head);
+  raw_head = redaction::masked_fields(raw_head, keys);
   for (wire::Header& header : Access::fields(request.headers))
-    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+    if (keys.is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
   // The raw head contains all fields, so without a secret in it no field has one.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
@@ -28451,7 +28555,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
 MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
   if (text.empty()) return;
   secrets::Known foreign;
-  redaction::add_foreign(foreign, {}, presented);
+  redaction::add_foreign(foreign, {}, presented, keys);
   keys.mask(text, foreign);
 }
 
@@ -28544,8 +28648,6 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
          has_target_of(redirected, request);
 }
 
-constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
-
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
                                   bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
@@ -28567,7 +28669,8 @@ MOCK_GATEWAY_INLINE void review_lost_keys(const Records& own, std::vector<Findin
     if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
     findings.push_back(finding_kinds::key_lost_in_redirect.make(
         "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
-        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        "lost it. Keep the " +
+            key_headers(*redirected) + " header when scheme, host and port of a redirect are the same.",
         {redirected->id, follower->id}));
   }
 }
@@ -28588,8 +28691,9 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
   for (const Seen& seen : all) own.push_back(seen.record);
   redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
-    findings.push_back(
-        finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
+    findings.push_back(finding_kinds::key_sent_to_other_origin.make(
+        std::move(message) + " Drop the " + key_headers(record) + " header when a redirect leads to another origin.",
+        {record.id}));
   };
   for (const redirects::Records& theirs : redirects::records_of_other_gateways(journal)) {
     for (const auto& redirected : own)
@@ -29246,11 +29350,12 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
-        "the request target contains a key, and targets are often logged. Send the key only in the Authorization "
-        "header.");
+        "the request target contains a key, and targets are often logged. Send the key only in the " +
+            key_headers(record) + " header.");
   }
   if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body contains a key. Send the key only in the Authorization header.");
+    add(finding_kinds::key_in_body,
+        "the body contains a key. Send the key only in the " + key_headers(record) + " header.");
   }
   if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
@@ -30423,7 +30528,7 @@ MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSett
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
       models(settings.models, settings.any_model, *script),
-      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings),
+      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings, settings.base_paths),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
@@ -30479,6 +30584,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
     case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
+    case Status::different:
     case Status::unknown:
     case Status::deleted: break;
   }
@@ -30491,6 +30597,7 @@ MOCK_GATEWAY_INLINE std::string reason_of_key(const KeyStore::Presented& present
   switch (presented.status) {
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
     case Status::deleted: return "the key is deleted";
     case Status::disabled: return "the key is disabled";
@@ -30539,8 +30646,9 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
-/// Refuses a key that is not valid, or not for the operation.
+/// Refuses a key that is not valid, or not for the operation. An open operation needs none.
 MOCK_GATEWAY_INLINE bool key(ServedRequest& served) {
+  if (served.route.open) return false;
   if (!rejected(served, refusal_of_key(served.presented)) &&
       !rejected(served, refusal_of_rights(served.route, served.presented.key)))
     return false;
@@ -30548,13 +30656,24 @@ MOCK_GATEWAY_INLINE bool key(ServedRequest& served) {
   return true;
 }
 
+/// Fails the request if a failure is forced for its operation, by its name or its path as sent.
+MOCK_GATEWAY_INLINE bool forced_for_operation(ServedRequest& served) {
+  ForcedFailures& failures = served.gateway.failures;
+  const Operation& named = served.route.operation;
+  constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
+  if (forced(served, failures.take(kind, named.to_string()))) return true;
+  // Below the base path "/", the name of an unknown path may be either.
+  return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
+         forced(served, failures.take(kind, named.method + " " + served.request.path()));
+}
+
 /// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+  return forced_for_operation(served) || key(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // A request that was refused by its head stays refused, because its body was not read. The checks above may
          // pass by now, for example if the test has enabled the key.
@@ -30663,8 +30782,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const KeyStore::Presented presented =
       gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
-  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
-  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (!route.open) {
+    if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+    if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  }
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
@@ -30677,11 +30798,10 @@ MOCK_GATEWAY_INLINE bool is_health_check(const GatewayState& gateway, const Inco
   if (request.method != "GET" && request.method != "HEAD") return false;
   if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
     return false;
-  const Route route = gateway.operations.find(request.method, path_of(request));
   const auto forced = gateway.failures.queued();
-  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
-           return one.scope.name() == route.operation.to_string();
-         });
+  const std::string name = request.method + " /health";
+  return gateway.operations.find(request.method, "/health").kind == Route::Kind::unknown &&
+         std::none_of(forced.begin(), forced.end(), [&name](const auto& one) { return one.scope.name() == name; });
 }
 
 MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
@@ -30766,8 +30886,10 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
+  const std::string& key = served.presented.key.id;
+  if (key.empty()) return false;  // an open operation
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
+  const auto left = served.gateway.keys->take(key, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
 
@@ -30793,7 +30915,7 @@ MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const TokenUsage& usage) {
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
 
-// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; base paths; similar paths to an unknown one; `{name}` in paths; what cannot be mounted.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace operations {
@@ -30801,6 +30923,14 @@ namespace operations {
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
+inline constexpr std::string_view version = "/v1";
+
+/// Whether the address of an operation with this name depends on the base paths.
+MOCK_GATEWAY_INLINE bool is_below_base(std::string_view name) { return name.substr(0, version.size() + 1) == "/v1/"; }
+
+MOCK_GATEWAY_INLINE std::string address_of(const std::string& name, const std::string& base) {
+  return is_below_base(name) ? base + name.substr(version.size()) : name;
+}
 
 using Name = std::pair<std::string, std::string>;
 
@@ -30845,22 +30975,26 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   if (path.find('*') != std::string::npos)
     refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
-  const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
+  const std::string name = operations::is_below_base(path) ? path : name_at(path);
+  const bool model = model_by_id_ && !operations::model_in(name).empty();
+  if (name == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
 }
 
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
-  require_mountable({method, path}, handler);
+MOCK_GATEWAY_INLINE Operations::Answering::Answering(Handled& handled)
+    : handler(share<const OperationHandler>(std::move(handled.handler))), open(handled.needs_key == NeedsKey::no) {}
+
+MOCK_GATEWAY_INLINE void Operations::mount(Handled handled) {
+  require_mountable(handled.operation, handled.handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
+  Mounted one{std::move(handled.operation), 0, newest_, Answering(handled)};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
   });
   if (equal != mounted_.end() && equal->newest == one.newest) {
-    equal->handler = std::move(one.handler);
+    equal->answering = std::move(one.answering);
     return;
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
@@ -30871,10 +31005,10 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
 }
 
 MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
+  std::map<operations::Name, Answering> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
-    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+    handlers.insert_or_assign(operations::name_of(one.operation), Answering(one));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!all.empty()) newest_ = std::max(newest_, owner);
@@ -30884,7 +31018,7 @@ MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint
     if (one.owner == owner) {
       const auto its = handlers.find(operations::name_of(one.operation));
       if (its == handlers.end()) continue;
-      one.handler = std::move(its->second);
+      one.answering = std::move(its->second);
       handlers.erase(its);
     }
     mounted.push_back(std::move(one));
@@ -30923,19 +31057,36 @@ MOCK_GATEWAY_INLINE std::vector<Operation> Operations::mounted() const {
   return operations;
 }
 
+MOCK_GATEWAY_INLINE std::string Operations::name_at(std::string_view path) const {
+  const std::string* base = nullptr;  // the longest one
+  for (const std::string& one : base_paths_) {
+    const bool is_base = path.size() > one.size() && path[one.size()] == '/' && path.substr(0, one.size()) == one;
+    if (is_base && (!base || one.size() > base->size())) base = &one;
+  }
+  return base ? std::string(operations::version).append(path.substr(base->size())) : std::string();
+}
+
+MOCK_GATEWAY_INLINE bool Operations::is_chat(std::string_view path) const {
+  return has_names_as_addresses() ? path == operations::chat_path : name_at(path) == operations::chat_path;
+}
+
 MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::string_view path) const {
+  return has_names_as_addresses() ? route(method, path, path) : route(method, path, name_at(path));
+}
+
+MOCK_GATEWAY_INLINE Route Operations::route(const std::string& method, std::string_view path, std::string_view name) const {
   Route route;
-  route.operation = {method, std::string(path)};
+  route.operation = {method, std::string(name.empty() ? path : name)};
   const auto offer = [&](std::string_view offered) {
     if (route.allow.find(offered) == std::string::npos)
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
   };
-  if (path == operations::chat_path) {
+  if (name == operations::chat_path) {
     if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
-  } else if (path == operations::models_path) {
+  } else if (name == operations::models_path) {
     offer("GET");
-  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
+  } else if (const std::string_view id = operations::model_in(name); !id.empty() && model_by_id_) {
     if (method == "GET") {
       route.kind = Route::Kind::model;
       route.model = id;
@@ -30944,23 +31095,25 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     offer("GET");
   }
   if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
-  const bool lists_models = method == "GET" && path == operations::models_path;
+  const bool lists_models = method == "GET" && name == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
-    if (!operations::matches(mounted.operation.path, path)) continue;
+    const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
+    if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != path) continue;
+    if (lists_models && mounted.operation.path != name) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =
-        route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
+        route.kind != Route::Kind::mounted || (mounted.operation.path == asked && route.operation.path != asked);
     if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
-    route.handler = mounted.handler;
+    route.handler = mounted.answering.handler;
+    route.open = mounted.answering.open;
   }
   if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
-  if (embeddings_ && path == operations::embeddings_path) {
+  if (embeddings_ && name == operations::embeddings_path) {
     if (method == "POST" && route.kind == Route::Kind::unknown) {
       route.kind = Route::Kind::embeddings;
       route.operation = embeddings();
@@ -30973,7 +31126,6 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
 
 MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
   constexpr std::size_t longest = 200;  // longer paths get no suggestion
-  constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
@@ -30983,34 +31135,41 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
     if (serves(tail)) {
-      const bool twice = head == version;
-      return tail +
-             " is near: " + (twice ? "the base address ends with /v1 already" : "remove " + head + " in front of it");
+      const bool twice = std::find(base_paths_.begin(), base_paths_.end(), head) != base_paths_.end();
+      return tail + " is near: " +
+             (twice ? "the base address ends with " + head + " already" : "remove " + head + " in front of it");
     }
-    if (const std::string whole = std::string(version) + tail; serves(whole))
-      return whole + " is near: the base address must end with /v1" + (head.empty() ? "" : ", not with " + head);
+    for (const std::string& base : base_paths_)
+      if (const std::string whole = base + tail; serves(whole))
+        return whole + " is near: the base address must end with " + base + (head.empty() ? "" : ", not with " + head);
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
   if (embeddings_) known.emplace_back(operations::embeddings_path);
   for (const Operation& one : mounted()) known.push_back(one.path);
   for (const std::string& one : known)
-    if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
+    for (const std::string& base : base_paths_)
+      if (const std::string address = operations::address_of(one, base);
+          text::edit_distance(wanted, text::lower_ascii(address.substr(0, longest))) <= 2)
+        return address + " is near";
   return {};
 }
 
 MOCK_GATEWAY_INLINE std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", ";
-  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
-  list += chat_completions().to_string();
-  if (embeddings_) list += ", " + embeddings().to_string();
+  const auto shown = [this](const Operation& one) {
+    return one.method + " " + operations::address_of(one.path, base_paths_.front());
+  };
+  std::string list = shown(list_models()) + ", ";
+  if (model_by_id_) list += shown(list_models()) + "/{id}, ";
+  list += shown(chat_completions());
+  if (embeddings_) list += ", " + shown(embeddings());
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {
     return one == list_models() || (embeddings_ && one == embeddings());
   };
   others.erase(std::remove_if(others.begin(), others.end(), is_listed), others.end());
-  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + shown(others[i]);
   if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
   return list;
 }
@@ -31529,6 +31688,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
+  record.is_for_chat = gateway_.operations.is_chat(path_of(record.request));
   record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
@@ -33832,6 +33992,8 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
       options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
+  if (!options.base_paths.empty()) settings.base_paths = options.base_paths;
+  std::replace(settings.base_paths.begin(), settings.base_paths.end(), std::string("/"), std::string());
   settings.seed = options.seed;
   settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
@@ -33860,7 +34022,7 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
 MOCK_GATEWAY_INLINE GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          share<KeyStore>(options.seed, clock),
+          share<KeyStore>(options.seed, clock, KeyRules{options.key_headers, options.key_required}),
           share<Script>(),
           share<JournalState>(options.journal_entries, options.journal_bytes),
           share<ConnectionFaults>(),
@@ -34005,7 +34167,7 @@ MOCK_GATEWAY_INLINE detail::GatewayState* Gateway::serving() const {
   return impl ? &impl->state : nullptr;
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + "/v1"; }
+MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + any().state.settings.base_paths.front(); }
 MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return any().root_url; }
 MOCK_GATEWAY_INLINE std::string Gateway::host() const { return any().host; }
 MOCK_GATEWAY_INLINE int Gateway::port() const { return any().server->port(); }
@@ -34075,8 +34237,8 @@ MOCK_GATEWAY_INLINE void Gateway::accept_connections() {
   if (Impl* const impl = here()) impl->server->accept_again();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
+MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler, NeedsKey needs_key) {
+  if (Impl* const impl = here()) impl->state.operations.mount({{method, path}, std::move(handler), needs_key});
 }
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(RequestScope()); }
@@ -34494,6 +34656,42 @@ MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
 MOCK_GATEWAY_INLINE Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
   return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
+}
+MOCK_GATEWAY_INLINE Options Options::key_header(std::string name) const {
+  // Headers that the gateway or HTTP itself reads.
+  constexpr std::string_view taken[] = {"Authorization",  "Accept",
+                                        "Connection",     "Content-Encoding",
+                                        "Content-Length", "Content-Type",
+                                        "Cookie",         "Expect",
+                                        "Host",           "Idempotency-Key",
+                                        "Origin",         "TE",
+                                        "Trailer",        "Transfer-Encoding",
+                                        "Upgrade",        "User-Agent"};
+  const bool is_taken = std::any_of(std::begin(taken), std::end(taken), [&name](std::string_view one) {
+    return detail::text::equals_ignoring_case(one, name);
+  });
+  if (is_taken || !detail::text::is_token(name))
+    throw GatewayError("key_header takes the name of a header that only carries a key, such as \"api-key\", not \"" +
+                       detail::text::excerpt(detail::text::as_utf8(name), 60) +
+                       "\"; Authorization: Bearer is always accepted");
+  Options copy = *this;
+  copy.edit().key_headers.push_back(std::move(name));
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::key_required(bool required) const {
+  return detail::with(*this, &detail::OptionValues::key_required, required);
+}
+MOCK_GATEWAY_INLINE Options Options::base_path(std::string path) const {
+  const bool is_path = std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c <= '~'; }) &&
+                       path.substr(0, 1) == "/" && (path + "/").find("//", 1) == std::string::npos &&
+                       path.find_first_of("?#{}*\"") == std::string::npos;
+  if (!is_path)
+    throw GatewayError(
+        "base_path takes a path without a query or a \"/\" at its end, such as \"/api/paas/v4\", or \"/\", " +
+        ("not \"" + detail::text::excerpt(detail::text::as_utf8(path), 60) + "\""));
+  Options copy = *this;
+  copy.edit().base_paths.push_back(std::move(path));
+  return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;
@@ -35255,7 +35453,8 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
   for (const ScriptedOperation& one : plan.operations)
     all.push_back({{one.method, one.path},
                    [replies = one.replies, asked = std::make_shared<std::atomic<std::size_t>>(0)](
-                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; }});
+                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; },
+                   one.needs_key});
   operations.replace(std::move(all), loaded.owner);
   loaded.operations.clear();
   for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));
@@ -36141,8 +36340,18 @@ MOCK_GATEWAY_INLINE ScriptType origins() {
           R"({"type":"array","items":{"type":"string","pattern":"^([*]|null|[^/?#@\\s]+://[^/?#@\\s]+)$"}})"};
 }
 
-MOCK_GATEWAY_INLINE void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
-  options_of(target) = options_of(target).cors(script_values::text_of(node));
+MOCK_GATEWAY_INLINE ScriptType header_names() {
+  return {"list of header names",
+          R"({"type":"array","items":{"type":"string","pattern":"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"}})"};
+}
+
+MOCK_GATEWAY_INLINE ScriptType base_paths() {
+  return {"list of paths", R"({"type":"array","items":{"type":"string","pattern":"^(/|(/[^/?#{}*\\s\"]+)+)$"}})"};
+}
+
+template <Options (Options::*Setter)(std::string) const>
+void add_text(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = (options_of(target).*Setter)(script_values::text_of(node));
 }
 
 MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -36172,6 +36381,12 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
+    {"key_headers", &header_names, "headers that may carry a key without `Bearer`, beside Authorization",
+     &script_values::apply_each<&add_text<&Options::key_header>>},
+    {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
+     &SetBy<&Options::key_required>::apply},
+    {"base_paths", &base_paths, "the paths in place of `/v1`, such as `/api/paas/v4` or `/`; `/v1` unless set",
+     &script_values::apply_each<&add_text<&Options::base_path>>},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -36194,7 +36409,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
     {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
-     &script_values::apply_each<&add_cors>},
+     &script_values::apply_each<&add_text<&Options::cors>>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
@@ -37482,7 +37697,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
-  const Route route = operations.find(named.method, named.path);
+  const Route route = operations.find(named);
   if (route.operation != named)
     return in_quotes(open.name) + " has no effect: it is part of the operation " +
            in_quotes(route.operation.to_string());
@@ -38276,6 +38491,7 @@ MOCK_GATEWAY_INLINE ScriptType http_replies() {
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
     {"path", &text, "begins with \"/\"; a segment {name} matches any segment", nullptr, true, R"("pattern":"^/")"},
+    {"open", &boolean, "whether it needs no key; false unless set", nullptr},
     {"reply", &http_reply, "its reply", nullptr},
     {"replies", &http_replies, "its replies, one per request; the last one repeats", nullptr},
 };
@@ -38301,16 +38517,16 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
   reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
-  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path"))};
+  if (node.find("open") && read_value<bool>(reader, node.at("open"))) mounted.needs_key = NeedsKey::no;
   if (key == "reply")
     add_http_reply(reader, node.at("reply"), &mounted);
   else
     read_replies(reader, node.at("replies"), &add_http_reply, &mounted);
   if (reader.noted() > noted) return;
   try {
-    Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
-      return HttpReply(Json());
-    });
+    const auto nothing = [](const ReceivedRequest&) { return HttpReply(Json()); };
+    Operations(true, false).mount({{mounted.method, mounted.path}, nothing});
   } catch (const GatewayError& error) {
     const std::string message = error.what();
     constexpr std::string_view after = "…): ";  // the end of the prefix that names the C++ call
@@ -39465,269 +39681,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    156    core/shared.hpp
 //    200    core/forward.hpp
 //    264    core/implementation.hpp
-//    280    gateway/gateway.hpp
-//    461    gateway/chat_script.hpp
-//    608    model/range.hpp
-//    640    script/matcher.hpp
-//    725    script/matchers.hpp
-//    865    model/reply.hpp
-//   1194    model/received_request.hpp
-//   1278    model/failure.hpp
-//   1380    core/wait.hpp
-//   1412    core/clock.hpp
-//   1519    model/fault.hpp
-//   1684    model/hold.hpp
-//   1728    model/pace.hpp
-//   1878    model/sse_dialect.hpp
-//   1995    model/writes.hpp
-//   2026    model/http_reply.hpp
-//   2103    model/connection_fault.hpp
-//   2194    evidence/journal.hpp
-//   2479    model/sent_answer.hpp
-//   2545    script/near_miss.hpp
-//   2589    evidence/verification.hpp
-//   2713    model/finding.hpp
-//   2755    evidence/review.hpp
-//   2897    model/operation.hpp
-//   2928    keys/api_key.hpp
-//   3050    keys/keys.hpp
-//   3106    model/profile.hpp
-//   3135    model/tokenizer.hpp
-//   3147    gateway/options.hpp
-//   3293    model/acceptance.hpp
-//   3462    request/chat_request.hpp
-//   3581    script/scope.hpp
-//   3635    script/failure_scope.hpp
-//   3682    script/chaos.hpp
-//   3776    gateway/sweep.hpp
-//   3917    gateway/catalogue.hpp
-//   4078    gateway/mishaps.hpp
-//   4177    document/scenario_files.hpp
-//   4209    core/error.hpp
-//   4224    document/script_document.hpp
-//   4363    evidence/evidence_json.hpp
-//   4387    core/printed.hpp
-//   4416    core/reporter.hpp
-//   4495  Implementation
-//   4556    core/random.hpp
-//   4586    core/text.hpp
-//   4689    core/json_reader.hpp
-//   4745    core/pattern.hpp
-//   4836    core/json_pointer.hpp
-//   4884    core/calendar.hpp
-//   4903    core/access.hpp
-//   4979    core/timeline.hpp
-//   5159    core/rows.hpp
-//   5185    core/change_count.hpp
-//   5229    core/process.hpp
-//   5256    core/warning.hpp
-//   5271    core/heap_optional.hpp
-//   5298    core/handoff.hpp
-//   5335    model/profile_traits.hpp
-//   5435    model/checks.hpp
-//   5451    model/reply_data.hpp
-//   5520    model/request_error.hpp
-//   5533    model/fault_rows.hpp
-//   5649    model/failure_rows.hpp
-//   5689    model/dialect_rows.hpp
-//   5726    model/finding_kinds.hpp
-//   5815    model/reply_checks.hpp
-//   5864    request/embedding_request.hpp
-//   5888    request/chat_parser.hpp
-//   5905    request/chat_fields.hpp
-//   5953    request/chat_reader.hpp
-//   6048    keys/secrets.hpp
-//   6091    keys/key_store.hpp
-//   6298    answer/bodies.hpp
-//   6328    answer/events.hpp
-//   6386    answer/tokens.hpp
-//   6457    answer/completion.hpp
-//   6546    answer/completion_json.hpp
-//   6582    answer/completion_events.hpp
-//   6643    answer/words.hpp
-//   6658    answer/default_reply.hpp
-//   6673    answer/schema_checker.hpp
-//   6776    answer/embeddings.hpp
-//   6792    answer/occurrences.hpp
-//   6827    script/matcher_node.hpp
-//   6947    script/owed_replies.hpp
-//   7009    script/script.hpp
-//   7275    script/chaos_plan.hpp
-//   7317    script/chaos_rules.hpp
-//   7391    script/connection_faults.hpp
-//   7445    script/forced_failures.hpp
-//   7484    script/field_matchers.hpp
-//   7559    script/hiding.hpp
-//   7598    script/excerpts.hpp
-//   7622    script/json_comparison.hpp
-//   7648    delivery/answer_log.hpp
-//   7758    delivery/gzip.hpp
-//   7784    delivery/framing.hpp
-//   7842    delivery/outlet.hpp
-//   7890    delivery/pace_schedule.hpp
-//   7932    delivery/progress.hpp
-//   7994    delivery/waits.hpp
-//   8070    delivery/write_queue.hpp
-//   8165    delivery/delivery.hpp
-//   8452    http/exchange_observer.hpp
-//   8486    http/sockets.hpp
-//   8606    http/wakes.hpp
-//   8675    http/connection.hpp
-//   8944    http/request_reader.hpp
-//   9071    http/server.hpp
-//   9131    http/response.hpp
-//   9146    http/turned_away.hpp
-//   9194    http/workers.hpp
-//   9250    http/acceptor.hpp
-//   9293    http/poller.hpp
-//   9346    http/reactor.hpp
-//   9452    evidence/kept_problems.hpp
-//   9515    evidence/record.hpp
-//   9774    evidence/diagnosis.hpp
-//   9839    evidence/gateway_problems.hpp
-//   9938    evidence/review_parts.hpp
-//  10002    serve/asked_requests.hpp
-//  10079    serve/operations.hpp
-//  10146    serve/served_models.hpp
-//  10187    serve/gateway_state.hpp
-//  10246    serve/served_request.hpp
-//  10440    serve/runner.hpp
-//  10496    serve/connection_loop.hpp
-//  10539    serve/tester_code.hpp
-//  10604    gateway/catalogue_entries.hpp
-//  10875    gateway/option_values.hpp
-//  10935    gateway/sweep_run.hpp
-//  10959    document/script_reader.hpp
-//  11170    document/script_sections.hpp
-//  11355    document/script_values.hpp
-//  11521    core/calendar.cpp
-//  11602    core/clock.cpp
-//  12007    core/gate.cpp
-//  12219    core/json_reader.cpp
-//  12560    core/pattern.cpp
-//  12973    core/random.cpp
-//  13028    core/reporter.cpp
-//  13126    core/text.cpp
-//  13470    model/acceptance.cpp
-//  13529    model/checks.cpp
-//  13566    model/connection_fault.cpp
-//  13668    model/failure.cpp
-//  13814    model/fault.cpp
-//  14048    model/finding.cpp
-//  14082    model/http_reply.cpp
-//  14148    model/pace.cpp
-//  14346    model/profile.cpp
-//  14524    model/range.cpp
-//  14554    model/received_request.cpp
-//  14622    model/reply.cpp
-//  15028    model/reply_checks.cpp
-//  15222    model/reply_template.cpp
-//  15389    model/sent_answer.cpp
-//  15417    model/sse_dialect.cpp
-//  15562    request/chat_fields.cpp
-//  15704    request/chat_messages.cpp
-//  15913    request/chat_reader.cpp
-//  16321    request/chat_request.cpp
-//  16405    request/embedding_request.cpp
-//  16493    keys/api_key.cpp
-//  16543    keys/key_store.cpp
-//  17055    keys/keys.cpp
-//  17119    keys/secrets.cpp
-//  17324    answer/bodies.cpp
-//  17397    answer/completion.cpp
-//  17623    answer/completion_events.cpp
-//  17819    answer/completion_json.cpp
-//  18036    answer/default_reply.cpp
-//  18213    answer/embeddings.cpp
-//  18330    answer/schema_checker.cpp
-//  18793    answer/schema_instance.cpp
-//  19166    answer/tokens.cpp
-//  19387    answer/words.cpp
-//  19448    script/chaos.cpp
-//  19588    script/chaos_rules.cpp
-//  19700    script/connection_faults.cpp
-//  19809    script/excerpts.cpp
-//  19871    script/field_matchers.cpp
-//  20344    script/forced_failures.cpp
-//  20433    script/hiding.cpp
-//  20548    script/json_comparison.cpp
-//  20634    script/matcher.cpp
-//  20942    script/matchers.cpp
-//  21293    script/scope.cpp
-//  21351    script/script.cpp
-//  21769    script/text_matchers.cpp
-//  21908    delivery/answer_log.cpp
-//  22078    delivery/delivery.cpp
-//  22546    delivery/faults_and_waits.cpp
-//  22839    delivery/framing.cpp
-//  22979    delivery/gzip.cpp
-//  23051    delivery/pace_schedule.cpp
-//  23120    delivery/progress.cpp
-//  23201    delivery/write_queue.cpp
-//  23342    http/acceptor.cpp
-//  23450    http/compatibility.cpp
-//  23503    http/connection.cpp
-//  24086    http/poller.cpp
-//  24254    http/reactor.cpp
-//  24517    http/request_reader.cpp
-//  24990    http/response.cpp
-//  25071    http/server.cpp
-//  25478    http/sockets.cpp
-//  25980    http/turned_away.cpp
-//  26064    http/workers.cpp
-//  26177    evidence/diagnosis.cpp
-//  26407    evidence/evidence_json.cpp
-//  26776    evidence/exchange.cpp
-//  27066    evidence/gateway_problems.cpp
-//  27514    evidence/journal.cpp
-//  27669    evidence/kept_problems.cpp
-//  27779    evidence/notes.cpp
-//  27881    evidence/record.cpp
-//  28343    evidence/redaction.cpp
-//  28483    evidence/redirects.cpp
-//  28606    evidence/retries.cpp
-//  29136    evidence/review.cpp
-//  29542    evidence/told_in_body.cpp
-//  29639    evidence/verification.cpp
-//  29757    serve/answer_headers.cpp
-//  29834    serve/asked_requests.cpp
-//  29901    serve/chat_judge.cpp
-//  30254    serve/connection_loop.cpp
-//  30415    serve/gateway_state.cpp
-//  30451    serve/judge.cpp
-//  30697    serve/limits.cpp
-//  30794    serve/operations.cpp
-//  31020    serve/reply_answer.cpp
-//  31161    serve/request_checks.cpp
-//  31271    serve/runner.cpp
-//  31666    serve/served_models.cpp
-//  31749    serve/served_request.cpp
-//  31817    gateway/catalogue.cpp
-//  32236    gateway/catalogue_chunks.cpp
-//  32547    gateway/catalogue_delivery.cpp
-//  32711    gateway/catalogue_entries.cpp
-//  32941    gateway/catalogue_failures.cpp
-//  33232    gateway/catalogue_framing.cpp
-//  33463    gateway/catalogue_tool_calls.cpp
-//  33670    gateway/chat_script.cpp
-//  33819    gateway/gateway.cpp
-//  34116    gateway/mishaps.cpp
-//  34458    gateway/options.cpp
-//  34620    gateway/sweep.cpp
-//  35040    document/scenario_files.cpp
-//  35178    document/script_document.cpp
-//  35570    document/script_faults.cpp
-//  35862    document/script_files.cpp
-//  36006    document/script_gateway.cpp
-//  36313    document/script_matchers.cpp
-//  36622    document/script_objects.cpp
-//  36782    document/script_reader.cpp
-//  37230    document/script_references.cpp
-//  37566    document/script_replies.cpp
-//  37957    document/script_schema.cpp
-//  38084    document/script_sections.cpp
-//  38626    document/script_values.cpp
-//  39014  Adapters
-//  39031    adapters/catch2.hpp
-//  39185    adapters/doctest.hpp
-//  39345    adapters/gtest.hpp
+//    280    model/operation.hpp
+//    314    gateway/gateway.hpp
+//    499    gateway/chat_script.hpp
+//    646    model/range.hpp
+//    678    script/matcher.hpp
+//    763    script/matchers.hpp
+//    903    model/reply.hpp
+//   1232    model/received_request.hpp
+//   1316    model/failure.hpp
+//   1418    core/wait.hpp
+//   1450    core/clock.hpp
+//   1557    model/fault.hpp
+//   1722    model/hold.hpp
+//   1766    model/pace.hpp
+//   1916    model/sse_dialect.hpp
+//   2033    model/writes.hpp
+//   2064    model/http_reply.hpp
+//   2141    model/connection_fault.hpp
+//   2232    evidence/journal.hpp
+//   2517    model/sent_answer.hpp
+//   2583    script/near_miss.hpp
+//   2627    evidence/verification.hpp
+//   2751    model/finding.hpp
+//   2793    evidence/review.hpp
+//   2935    keys/api_key.hpp
+//   3057    keys/keys.hpp
+//   3113    model/profile.hpp
+//   3142    model/tokenizer.hpp
+//   3154    gateway/options.hpp
+//   3313    model/acceptance.hpp
+//   3482    request/chat_request.hpp
+//   3601    script/scope.hpp
+//   3655    script/failure_scope.hpp
+//   3702    script/chaos.hpp
+//   3796    gateway/sweep.hpp
+//   3937    gateway/catalogue.hpp
+//   4098    gateway/mishaps.hpp
+//   4197    document/scenario_files.hpp
+//   4229    core/error.hpp
+//   4244    document/script_document.hpp
+//   4383    evidence/evidence_json.hpp
+//   4407    core/printed.hpp
+//   4436    core/reporter.hpp
+//   4515  Implementation
+//   4576    core/random.hpp
+//   4606    core/text.hpp
+//   4709    core/json_reader.hpp
+//   4765    core/pattern.hpp
+//   4856    core/json_pointer.hpp
+//   4904    core/calendar.hpp
+//   4923    core/access.hpp
+//   4999    core/timeline.hpp
+//   5179    core/rows.hpp
+//   5205    core/change_count.hpp
+//   5249    core/process.hpp
+//   5276    core/warning.hpp
+//   5291    core/heap_optional.hpp
+//   5318    core/handoff.hpp
+//   5355    model/profile_traits.hpp
+//   5455    model/checks.hpp
+//   5471    model/reply_data.hpp
+//   5540    model/request_error.hpp
+//   5553    model/fault_rows.hpp
+//   5669    model/failure_rows.hpp
+//   5709    model/dialect_rows.hpp
+//   5746    model/finding_kinds.hpp
+//   5835    model/reply_checks.hpp
+//   5884    request/embedding_request.hpp
+//   5908    request/chat_parser.hpp
+//   5925    request/chat_fields.hpp
+//   5973    request/chat_reader.hpp
+//   6068    keys/secrets.hpp
+//   6111    keys/key_store.hpp
+//   6337    answer/bodies.hpp
+//   6367    answer/events.hpp
+//   6425    answer/tokens.hpp
+//   6496    answer/completion.hpp
+//   6585    answer/completion_json.hpp
+//   6621    answer/completion_events.hpp
+//   6682    answer/words.hpp
+//   6697    answer/default_reply.hpp
+//   6712    answer/schema_checker.hpp
+//   6815    answer/embeddings.hpp
+//   6831    answer/occurrences.hpp
+//   6866    script/matcher_node.hpp
+//   6986    script/owed_replies.hpp
+//   7048    script/script.hpp
+//   7314    script/chaos_plan.hpp
+//   7356    script/chaos_rules.hpp
+//   7430    script/connection_faults.hpp
+//   7484    script/forced_failures.hpp
+//   7523    script/field_matchers.hpp
+//   7598    script/hiding.hpp
+//   7637    script/excerpts.hpp
+//   7661    script/json_comparison.hpp
+//   7687    delivery/answer_log.hpp
+//   7797    delivery/gzip.hpp
+//   7823    delivery/framing.hpp
+//   7881    delivery/outlet.hpp
+//   7929    delivery/pace_schedule.hpp
+//   7971    delivery/progress.hpp
+//   8033    delivery/waits.hpp
+//   8109    delivery/write_queue.hpp
+//   8204    delivery/delivery.hpp
+//   8491    http/exchange_observer.hpp
+//   8525    http/sockets.hpp
+//   8645    http/wakes.hpp
+//   8714    http/connection.hpp
+//   8983    http/request_reader.hpp
+//   9110    http/server.hpp
+//   9170    http/response.hpp
+//   9185    http/turned_away.hpp
+//   9233    http/workers.hpp
+//   9289    http/acceptor.hpp
+//   9332    http/poller.hpp
+//   9385    http/reactor.hpp
+//   9491    evidence/kept_problems.hpp
+//   9554    evidence/record.hpp
+//   9814    evidence/diagnosis.hpp
+//   9879    evidence/gateway_problems.hpp
+//   9978    evidence/review_parts.hpp
+//  10047    serve/asked_requests.hpp
+//  10124    serve/operations.hpp
+//  10211    serve/served_models.hpp
+//  10252    serve/gateway_state.hpp
+//  10312    serve/served_request.hpp
+//  10506    serve/runner.hpp
+//  10562    serve/connection_loop.hpp
+//  10605    serve/tester_code.hpp
+//  10670    gateway/catalogue_entries.hpp
+//  10941    gateway/option_values.hpp
+//  11004    gateway/sweep_run.hpp
+//  11028    document/script_reader.hpp
+//  11239    document/script_sections.hpp
+//  11425    document/script_values.hpp
+//  11591    core/calendar.cpp
+//  11672    core/clock.cpp
+//  12077    core/gate.cpp
+//  12289    core/json_reader.cpp
+//  12630    core/pattern.cpp
+//  13043    core/random.cpp
+//  13098    core/reporter.cpp
+//  13196    core/text.cpp
+//  13540    model/acceptance.cpp
+//  13599    model/checks.cpp
+//  13636    model/connection_fault.cpp
+//  13738    model/failure.cpp
+//  13884    model/fault.cpp
+//  14118    model/finding.cpp
+//  14152    model/http_reply.cpp
+//  14218    model/pace.cpp
+//  14416    model/profile.cpp
+//  14594    model/range.cpp
+//  14624    model/received_request.cpp
+//  14692    model/reply.cpp
+//  15098    model/reply_checks.cpp
+//  15292    model/reply_template.cpp
+//  15459    model/sent_answer.cpp
+//  15487    model/sse_dialect.cpp
+//  15632    request/chat_fields.cpp
+//  15774    request/chat_messages.cpp
+//  15983    request/chat_reader.cpp
+//  16391    request/chat_request.cpp
+//  16475    request/embedding_request.cpp
+//  16563    keys/api_key.cpp
+//  16613    keys/key_store.cpp
+//  17154    keys/keys.cpp
+//  17218    keys/secrets.cpp
+//  17423    answer/bodies.cpp
+//  17496    answer/completion.cpp
+//  17722    answer/completion_events.cpp
+//  17918    answer/completion_json.cpp
+//  18135    answer/default_reply.cpp
+//  18312    answer/embeddings.cpp
+//  18429    answer/schema_checker.cpp
+//  18892    answer/schema_instance.cpp
+//  19265    answer/tokens.cpp
+//  19486    answer/words.cpp
+//  19547    script/chaos.cpp
+//  19687    script/chaos_rules.cpp
+//  19799    script/connection_faults.cpp
+//  19908    script/excerpts.cpp
+//  19970    script/field_matchers.cpp
+//  20443    script/forced_failures.cpp
+//  20532    script/hiding.cpp
+//  20647    script/json_comparison.cpp
+//  20733    script/matcher.cpp
+//  21041    script/matchers.cpp
+//  21392    script/scope.cpp
+//  21450    script/script.cpp
+//  21868    script/text_matchers.cpp
+//  22007    delivery/answer_log.cpp
+//  22177    delivery/delivery.cpp
+//  22645    delivery/faults_and_waits.cpp
+//  22938    delivery/framing.cpp
+//  23078    delivery/gzip.cpp
+//  23150    delivery/pace_schedule.cpp
+//  23219    delivery/progress.cpp
+//  23300    delivery/write_queue.cpp
+//  23441    http/acceptor.cpp
+//  23549    http/compatibility.cpp
+//  23602    http/connection.cpp
+//  24185    http/poller.cpp
+//  24353    http/reactor.cpp
+//  24616    http/request_reader.cpp
+//  25089    http/response.cpp
+//  25170    http/server.cpp
+//  25577    http/sockets.cpp
+//  26079    http/turned_away.cpp
+//  26163    http/workers.cpp
+//  26276    evidence/diagnosis.cpp
+//  26506    evidence/evidence_json.cpp
+//  26875    evidence/exchange.cpp
+//  27169    evidence/gateway_problems.cpp
+//  27616    evidence/journal.cpp
+//  27771    evidence/kept_problems.cpp
+//  27881    evidence/notes.cpp
+//  27983    evidence/record.cpp
+//  28445    evidence/redaction.cpp
+//  28587    evidence/redirects.cpp
+//  28710    evidence/retries.cpp
+//  29240    evidence/review.cpp
+//  29647    evidence/told_in_body.cpp
+//  29744    evidence/verification.cpp
+//  29862    serve/answer_headers.cpp
+//  29939    serve/asked_requests.cpp
+//  30006    serve/chat_judge.cpp
+//  30359    serve/connection_loop.cpp
+//  30520    serve/gateway_state.cpp
+//  30556    serve/judge.cpp
+//  30817    serve/limits.cpp
+//  30916    serve/operations.cpp
+//  31179    serve/reply_answer.cpp
+//  31320    serve/request_checks.cpp
+//  31430    serve/runner.cpp
+//  31826    serve/served_models.cpp
+//  31909    serve/served_request.cpp
+//  31977    gateway/catalogue.cpp
+//  32396    gateway/catalogue_chunks.cpp
+//  32707    gateway/catalogue_delivery.cpp
+//  32871    gateway/catalogue_entries.cpp
+//  33101    gateway/catalogue_failures.cpp
+//  33392    gateway/catalogue_framing.cpp
+//  33623    gateway/catalogue_tool_calls.cpp
+//  33830    gateway/chat_script.cpp
+//  33979    gateway/gateway.cpp
+//  34278    gateway/mishaps.cpp
+//  34620    gateway/options.cpp
+//  34818    gateway/sweep.cpp
+//  35238    document/scenario_files.cpp
+//  35376    document/script_document.cpp
+//  35769    document/script_faults.cpp
+//  36061    document/script_files.cpp
+//  36205    document/script_gateway.cpp
+//  36528    document/script_matchers.cpp
+//  36837    document/script_objects.cpp
+//  36997    document/script_reader.cpp
+//  37445    document/script_references.cpp
+//  37781    document/script_replies.cpp
+//  38172    document/script_schema.cpp
+//  38299    document/script_sections.cpp
+//  38842    document/script_values.cpp
+//  39230  Adapters
+//  39247    adapters/catch2.hpp
+//  39401    adapters/doctest.hpp
+//  39561    adapters/gtest.hpp

@@ -144,8 +144,13 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
          "serve this model, and answer 400 to chats whose prompt and max_tokens exceed its context window; repeatable");
   option("--cors", flags.cors, "ORIGIN",
          "let pages of this origin call the gateway from a browser: http://localhost:5173, or * for all; repeatable");
+  option("--base-path", flags.base_paths, "PATH",
+         "serve below this path instead of /v1: /api/paas/v4, or / for none; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first enabled key is printed. Default: a key derived from --seed");
+  option("--key-header", flags.key_headers, "NAME",
+         "a header that may carry a key without Bearer, such as api-key, beside Authorization; repeatable");
+  app.add_flag("--no-key-required", flags.no_key_required, "a request without a key counts as sent with the first one");
   option("--fail", flags.failures, "STATUS[:TIMES][@SCOPE]",
          "answer the next request with a failure: 429, 429:2 for the next two, 503:* for all; for one path, key or "
          "model: 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");
@@ -201,6 +206,9 @@ Options with_flags(Options options, const Flags& flags) {
     options = options.context_window(id, *tokens);
   }
   for (const std::string& origin : flags.cors) options = options.cors(origin);
+  for (const std::string& path : flags.base_paths) options = options.base_path(path);
+  for (const std::string& name : flags.key_headers) options = options.key_header(name);
+  if (flags.no_key_required) options = options.key_required(false);
   options = with_keys(std::move(options), flags.keys);
   if (flags.limit)
     options = with_limit(options, &Options::limit, "--limit", "REQUESTS/WINDOW, such as 60/1m", *flags.limit);

@@ -48,7 +48,10 @@ struct Flags {
   std::vector<std::string> models;
   std::vector<std::string> context_windows;
   std::vector<std::string> cors;
+  std::vector<std::string> base_paths;
   std::vector<std::string> keys;
+  std::vector<std::string> key_headers;
+  bool no_key_required = false;
   std::vector<std::string> failures;
   std::optional<std::string> limit;
   std::optional<std::string> limit_tokens;

@@ -111,7 +111,7 @@ function section(title, ...children) {
 /// The facts that no other section shows. `withFaults`: no conversation shows the faults.
 function factsOf(exchange, keyNow, withFaults) {
   const { decision, stub, key, request, sent, departure, received, connection } = exchange;
-  const presented = request.headers.some(([name]) => name.toLowerCase() === 'authorization');
+  const presented = request.headers.some(([name, value]) => /^(\w+ +)?(sk-)?\*\*\*$/.test(value) && !/cookie$|^proxy-/i.test(name));
   const detail = decision.detail ?? '';
   const isLong = detail.includes('\n');
   const left = departure && `${departure.how} after ${count(departure.events, 'event')}, ${count(departure.tokens, 'token')}, ` +

@@ -10,12 +10,15 @@ const headings = ['Description', 'State', 'Created', 'Last used', 'Requests', 'R
 
 export function showKeys(main, { signal }) {
   const keys = table('API keys', headings, []);
+  const arrival = el('p', { class: 'note' });
   const refresh = live((ended) => get('/keys', ended), (answer) => {
+    refill(arrival, `A key is sent in ${['Authorization', ...answer.headers].join(' or ')}.`,
+      !answer.required && ' A request without a key counts as sent with the default key.');
     refill(keys.tBodies[0], answer.keys.map((key) => keyRow(key, refresh)));
   }, { signal });
   add(main,
     el('div', { class: 'row' }, button('Create a key', () => create(refresh), { class: 'primary', 'data-focus': 'create' })),
-    el('div', { class: 'scroll' }, keys));
+    arrival, el('div', { class: 'scroll' }, keys));
   return refresh();
 }
 

@@ -179,6 +179,7 @@ class Bundle {
     Json operation = Json::object();
     operation["method"] = method;
     operation["path"] = path;
+    if (exchange_.request().key_id.empty()) operation["open"] = true;
     operation["reply"] = importing::operation_reply(recording(), mask_, notes_);
     parts_["operations"].push_back(std::move(operation));
   }

@@ -93,7 +93,7 @@ ControlAnswer list_connections(Control& control, const ControlRequest&) {
 ControlAnswer list_operations(Control& control, const ControlRequest&) {
   Json list = Json::array();
   for (const Operation& one : control.inside().operations())
-    list.push_back(Json{{"method", one.method}, {"path", one.path}});
+    list.push_back(Json{{"method", one.method}, {"path", one.path}, {"open", control.inside().is_open(one)}});
   return {200, Json{{operations_section, std::move(list)}}};
 }
 

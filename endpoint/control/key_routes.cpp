@@ -88,7 +88,8 @@ ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   Json keys = Json::array();
   for (const ApiKey& key : control.gateway().keys().list())
     if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
-  return {200, Json{{"keys", std::move(keys)}}};
+  const internal::Inside inside = control.inside();
+  return {200, Json{{"keys", std::move(keys)}, {"headers", inside.key_headers()}, {"required", inside.requires_key()}}};
 }
 
 /// Returns the secret of the default key, which the program printed anyway.

@@ -100,7 +100,8 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
   for (const ScriptedOperation& one : plan.operations)
     all.push_back({{one.method, one.path},
                    [replies = one.replies, asked = std::make_shared<std::atomic<std::size_t>>(0)](
-                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; }});
+                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; },
+                   one.needs_key});
   operations.replace(std::move(all), loaded.owner);
   loaded.operations.clear();
   for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));

@@ -148,8 +148,18 @@ ScriptType origins() {
           R"({"type":"array","items":{"type":"string","pattern":"^([*]|null|[^/?#@\\s]+://[^/?#@\\s]+)$"}})"};
 }
 
-void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
-  options_of(target) = options_of(target).cors(script_values::text_of(node));
+ScriptType header_names() {
+  return {"list of header names",
+          R"({"type":"array","items":{"type":"string","pattern":"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"}})"};
+}
+
+ScriptType base_paths() {
+  return {"list of paths", R"({"type":"array","items":{"type":"string","pattern":"^(/|(/[^/?#{}*\\s\"]+)+)$"}})"};
+}
+
+template <Options (Options::*Setter)(std::string) const>
+void add_text(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = (options_of(target).*Setter)(script_values::text_of(node));
 }
 
 void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
@@ -179,6 +189,12 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
+    {"key_headers", &header_names, "headers that may carry a key without `Bearer`, beside Authorization",
+     &script_values::apply_each<&add_text<&Options::key_header>>},
+    {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
+     &SetBy<&Options::key_required>::apply},
+    {"base_paths", &base_paths, "the paths in place of `/v1`, such as `/api/paas/v4` or `/`; `/v1` unless set",
+     &script_values::apply_each<&add_text<&Options::base_path>>},
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
@@ -201,7 +217,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      "profile is documented",
      &SetBy<&Options::embeddings>::apply},
     {"cors", &origins, "the origins of pages that may call it from a browser, or `*`",
-     &script_values::apply_each<&add_cors>},
+     &script_values::apply_each<&add_text<&Options::cors>>},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",

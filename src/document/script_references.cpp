@@ -267,7 +267,7 @@ void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all
 std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
-  const Route route = operations.find(named.method, named.path);
+  const Route route = operations.find(named);
   if (route.operation != named)
     return in_quotes(open.name) + " has no effect: it is part of the operation " +
            in_quotes(route.operation.to_string());

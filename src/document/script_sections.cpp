@@ -208,6 +208,7 @@ ScriptType http_replies() {
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
     {"path", &text, "begins with \"/\"; a segment {name} matches any segment", nullptr, true, R"("pattern":"^/")"},
+    {"open", &boolean, "whether it needs no key; false unless set", nullptr},
     {"reply", &http_reply, "its reply", nullptr},
     {"replies", &http_replies, "its replies, one per request; the last one repeats", nullptr},
 };
@@ -233,16 +234,16 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_object(node, operation_table);
   const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
-  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path"))};
+  if (node.find("open") && read_value<bool>(reader, node.at("open"))) mounted.needs_key = NeedsKey::no;
   if (key == "reply")
     add_http_reply(reader, node.at("reply"), &mounted);
   else
     read_replies(reader, node.at("replies"), &add_http_reply, &mounted);
   if (reader.noted() > noted) return;
   try {
-    Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
-      return HttpReply(Json());
-    });
+    const auto nothing = [](const ReceivedRequest&) { return HttpReply(Json()); };
+    Operations(true, false).mount({{mounted.method, mounted.path}, nothing});
   } catch (const GatewayError& error) {
     const std::string message = error.what();
     constexpr std::string_view after = "…): ";  // the end of the prefix that names the C++ call

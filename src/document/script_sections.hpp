@@ -59,8 +59,9 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
+  NeedsKey needs_key = NeedsKey::yes;
   /// The replies in order: each answers one request, and the last one repeats. Never empty.
-  std::vector<HttpReply> replies;
+  std::vector<HttpReply> replies = {};
 };
 
 struct ScriptPart {

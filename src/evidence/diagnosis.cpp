@@ -208,7 +208,7 @@ std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, con
 }
 
 RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
-  if (record_->request.path() != chat_completions().path) return;
+  if (!record_->is_for_chat) return;
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {

@@ -97,14 +97,16 @@ bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-std::string header_argument(const wire::Header& header) {
+/// `is_key_header`: its value is a key without a scheme.
+std::string header_argument(const wire::Header& header, bool is_key_header) {
   const std::string_view value = header.value;
-  const std::size_t gap = std::min(value.find(' '), value.size());
-  const std::string_view credential = text::trim(value.substr(gap));
-  if (text::equals_ignoring_case(header.name, "Authorization") &&
-      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
-      (credential == secrets::masked || credential == secrets::masked_other)) {
-    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
+  const std::size_t scheme = is_key_header ? 0 : std::min(value.find(' '), value.size());
+  const std::string_view credential = text::trim(value.substr(scheme));
+  const bool is_bearer = text::equals_ignoring_case(header.name, "Authorization") &&
+                         text::equals_ignoring_case(value.substr(0, scheme), "Bearer");
+  if ((is_bearer || is_key_header) && (credential == secrets::masked || credential == secrets::masked_other)) {
+    return "-H \"" + header.name + ": " + std::string(value.substr(0, scheme)) + (is_bearer ? " " : "") +
+           "$OPENAI_API_KEY\"";
   }
   // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
@@ -257,7 +259,9 @@ std::string Exchange::as_curl() const {
   }
   command += " " + detail::journal::target_arguments(record_->root_url, request.target);
   for (const wire::Header& header : request.headers) {
-    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
+    if (detail::journal::made_by_curl(header.name)) continue;
+    const bool is_key_header = record_->keys && record_->keys->is_key_header(header.name);
+    command += " " + detail::journal::header_argument(header, is_key_header);
   }
   if (!has_body) return command;
 

@@ -123,8 +123,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
   std::size_t count = 0;
   for (const RecordedCall& recorded : calls) {
     const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed || record.is_for_chat ||
                                     (record.status == 404 && record.request.method == "POST");
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;

@@ -94,7 +94,8 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // whether the body is a valid chat request
+  bool is_for_chat = false;  // whether its path is that of chat requests
+  bool chat = false;         // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   Tokens tokens = Tokens(Tokenizer());

@@ -38,19 +38,21 @@ std::string masked_value(std::string_view name, std::string_view value) {
 }
 
 /// Adds the credentials in sensitive fields that are not keys of the gateway.
-void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
+void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented,
+                 const KeyStore& keys) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
-    if (!secrets::is_sensitive_header(header.name)) continue;
+    if (!keys.is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
     // Another value may be any word. Masking that word in the body would change the request.
-    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
+    const bool is_key = secrets::looks_like_key(credential) || keys.is_key_header(header.name);
+    if (is_key && credential != presented.credential) foreign.add(credential);
   }
 }
 
 /// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
-std::string masked_fields(const std::string& raw_head) {
+std::string masked_fields(const std::string& raw_head, const KeyStore& keys) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
   result.reserve(raw_head.size());
@@ -64,7 +66,7 @@ std::string masked_fields(const std::string& raw_head) {
       // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
-      if (!continues) is_sensitive = secrets::is_sensitive_header(name);
+      if (!continues) is_sensitive = keys.is_sensitive_header(name);
       const auto value =
           static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
       if (!is_sensitive)
@@ -91,13 +93,13 @@ bool is_one_chunk(const std::string& raw_body, const std::string& body) {
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys) {
   secrets::Known foreign;
-  redaction::add_foreign(foreign, request.headers, presented);
+  redaction::add_foreign(foreign, request.headers, presented, keys);
   Leaks leaks;
   if (!presented.credential.empty()) leaks.presented = fingerprint(presented.credential);
   if (presented.key.id.empty()) leaks.credential = leaks.presented;
-  raw_head = redaction::masked_fields(raw_head);
+  raw_head = redaction::masked_fields(raw_head, keys);
   for (wire::Header& header : Access::fields(request.headers))
-    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+    if (keys.is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
   // The raw head contains all fields, so without a secret in it no field has one.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
@@ -119,7 +121,7 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
   if (text.empty()) return;
   secrets::Known foreign;
-  redaction::add_foreign(foreign, {}, presented);
+  redaction::add_foreign(foreign, {}, presented, keys);
   keys.mask(text, foreign);
 }
 

@@ -73,8 +73,6 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
          has_target_of(redirected, request);
 }
 
-constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
-
 const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there,
                                   bool (*follows)(const ExchangeRecord&, const ExchangeRecord&) = &is_followed_by) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
@@ -96,7 +94,8 @@ void review_lost_keys(const Records& own, std::vector<Finding>& findings) {
     if (!follower || follower->status != 401 || follower->leaks.presented != 0) continue;
     findings.push_back(finding_kinds::key_lost_in_redirect.make(
         "refused with 401 for its missing key, which the redirected request had: the redirect to this same server "
-        "lost it. Keep the Authorization header when scheme, host and port of a redirect are the same.",
+        "lost it. Keep the " +
+            key_headers(*redirected) + " header when scheme, host and port of a redirect are the same.",
         {redirected->id, follower->id}));
   }
 }
@@ -117,8 +116,9 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
   for (const Seen& seen : all) own.push_back(seen.record);
   redirects::review_lost_keys(own, findings);
   const auto add = [&findings](const ExchangeRecord& record, std::string message) {
-    findings.push_back(
-        finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
+    findings.push_back(finding_kinds::key_sent_to_other_origin.make(
+        std::move(message) + " Drop the " + key_headers(record) + " header when a redirect leads to another origin.",
+        {record.id}));
   };
   for (const redirects::Records& theirs : redirects::records_of_other_gateways(journal)) {
     for (const auto& redirected : own)

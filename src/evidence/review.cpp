@@ -137,11 +137,12 @@ void review_alone(const Seen& seen, std::vector<Finding>& findings) {
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
-        "the request target contains a key, and targets are often logged. Send the key only in the Authorization "
-        "header.");
+        "the request target contains a key, and targets are often logged. Send the key only in the " +
+            key_headers(record) + " header.");
   }
   if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body contains a key. Send the key only in the Authorization header.");
+    add(finding_kinds::key_in_body,
+        "the body contains a key. Send the key only in the " + key_headers(record) + " header.");
   }
   if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,

@@ -28,6 +28,11 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 }  // namespace review
 
+/// Returns the headers in which the gateway accepts keys, for messages: "Authorization or api-key".
+inline std::string key_headers(const ExchangeRecord& record) {
+  return record.keys ? record.keys->key_headers() : "Authorization";
+}
+
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);

@@ -2,6 +2,7 @@
 
 #include "gateway.hpp"
 
+#include <algorithm>  // replace
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -44,6 +45,8 @@ ServeSettings settings(const OptionValues& options) {
       options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
+  if (!options.base_paths.empty()) settings.base_paths = options.base_paths;
+  std::replace(settings.base_paths.begin(), settings.base_paths.end(), std::string("/"), std::string());
   settings.seed = options.seed;
   settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
@@ -72,7 +75,7 @@ std::string reachable(const std::string& host) {
 GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          share<KeyStore>(options.seed, clock),
+          share<KeyStore>(options.seed, clock, KeyRules{options.key_headers, options.key_required}),
           share<Script>(),
           share<JournalState>(options.journal_entries, options.journal_bytes),
           share<ConnectionFaults>(),
@@ -217,7 +220,7 @@ detail::GatewayState* Gateway::serving() const {
   return impl ? &impl->state : nullptr;
 }
 
-std::string Gateway::base_url() const { return any().root_url + "/v1"; }
+std::string Gateway::base_url() const { return any().root_url + any().state.settings.base_paths.front(); }
 std::string Gateway::root_url() const { return any().root_url; }
 std::string Gateway::host() const { return any().host; }
 int Gateway::port() const { return any().server->port(); }
@@ -287,8 +290,8 @@ void Gateway::accept_connections() {
   if (Impl* const impl = here()) impl->server->accept_again();
 }
 
-void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
+void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler, NeedsKey needs_key) {
+  if (Impl* const impl = here()) impl->state.operations.mount({{method, path}, std::move(handler), needs_key});
 }
 
 Verification Gateway::verify() const { return verify(RequestScope()); }

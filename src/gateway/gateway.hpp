@@ -10,6 +10,7 @@
 #include "../core/implementation.hpp"
 #include "../core/json.hpp"
 #include "../core/source_location.hpp"
+#include "../model/operation.hpp"
 
 namespace mock_gateway {
 
@@ -46,9 +47,9 @@ class Gateway {
   /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1", or with the first Options::base_path.
   std::string base_url() const;
-  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without a path: "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
@@ -128,7 +129,11 @@ class Gateway {
   /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
   /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
   /// `DELETE /v1/models/{id}`.
-  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
+  ///
+  /// `NeedsKey::no` opens the operation: no request is refused for its key, whether it is missing, wrong, disabled or
+  /// without the right. A key of the gateway that is sent still counts, with its limits and forced failures.
+  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler,
+          NeedsKey needs_key = NeedsKey::yes);
 
   /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
   /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a

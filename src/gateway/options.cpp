@@ -3,7 +3,8 @@
 
 #include "options.hpp"
 
-#include <algorithm>  // find_if
+#include <algorithm>  // all_of, any_of, find_if
+#include <iterator>   // begin, end
 #include <set>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,42 @@ Options Options::embeddings(bool served) const {
 Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 Options Options::api_key(std::string secret) const {
   return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
+}
+Options Options::key_header(std::string name) const {
+  // Headers that the gateway or HTTP itself reads.
+  constexpr std::string_view taken[] = {"Authorization",  "Accept",
+                                        "Connection",     "Content-Encoding",
+                                        "Content-Length", "Content-Type",
+                                        "Cookie",         "Expect",
+                                        "Host",           "Idempotency-Key",
+                                        "Origin",         "TE",
+                                        "Trailer",        "Transfer-Encoding",
+                                        "Upgrade",        "User-Agent"};
+  const bool is_taken = std::any_of(std::begin(taken), std::end(taken), [&name](std::string_view one) {
+    return detail::text::equals_ignoring_case(one, name);
+  });
+  if (is_taken || !detail::text::is_token(name))
+    throw GatewayError("key_header takes the name of a header that only carries a key, such as \"api-key\", not \"" +
+                       detail::text::excerpt(detail::text::as_utf8(name), 60) +
+                       "\"; Authorization: Bearer is always accepted");
+  Options copy = *this;
+  copy.edit().key_headers.push_back(std::move(name));
+  return copy;
+}
+Options Options::key_required(bool required) const {
+  return detail::with(*this, &detail::OptionValues::key_required, required);
+}
+Options Options::base_path(std::string path) const {
+  const bool is_path = std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c <= '~'; }) &&
+                       path.substr(0, 1) == "/" && (path + "/").find("//", 1) == std::string::npos &&
+                       path.find_first_of("?#{}*\"") == std::string::npos;
+  if (!is_path)
+    throw GatewayError(
+        "base_path takes a path without a query or a \"/\" at its end, such as \"/api/paas/v4\", or \"/\", " +
+        ("not \"" + detail::text::excerpt(detail::text::as_utf8(path), 60) + "\""));
+  Options copy = *this;
+  copy.edit().base_paths.push_back(std::move(path));
+  return copy;
 }
 Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;

@@ -69,6 +69,19 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
+  /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
+  /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another
+  /// meaning, such as Host. Default: none.
+  [[nodiscard]] Options key_header(std::string name) const;
+  /// Sets whether requests need a key. If not, a request without a key counts as sent with the default key. A key that
+  /// is sent is checked as usual. Default: true.
+  [[nodiscard]] Options key_required(bool required) const;
+  /// Serves the operations named `/v1/…` below this path, such as `/api/paas/v4` or `/`, instead of `/v1`; repeatable.
+  /// The first one is that of Gateway::base_url. Rights, failures and Gateway::on keep the names `/v1/…`; the journal
+  /// has paths as sent. Throws GatewayError unless the path begins with `/` and has no empty segment, query, `{`, `}`
+  /// or `*`. Default: `/v1`.
+  [[nodiscard]] Options base_path(std::string path) const;
   /// Adds a further key that exists from the start; repeatable. Set its secret here: a generated one cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.

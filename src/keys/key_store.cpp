@@ -3,7 +3,7 @@
 
 #include "key_store.hpp"
 
-#include <algorithm>  // all_of, max, stable_partition
+#include <algorithm>  // all_of, any_of, max, stable_partition
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
@@ -100,7 +100,23 @@ void LimitWindow::take(const LimitBound& limit, TimePoint now, std::uint64_t& ne
   used += amount;
 }
 
-KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
+KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
+    : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
+
+bool KeyStore::is_key_header(std::string_view name) const {
+  return std::any_of(rules_.headers.begin(), rules_.headers.end(),
+                     [name](const std::string& one) { return text::equals_ignoring_case(one, name); });
+}
+
+bool KeyStore::is_sensitive_header(std::string_view name) const {
+  return secrets::is_sensitive_header(name) || is_key_header(name);
+}
+
+std::string KeyStore::key_headers() const {
+  std::string list = "Authorization";
+  for (const std::string& one : rules_.headers) list += " or " + one;
+  return list;
+}
 
 CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
@@ -370,48 +386,61 @@ void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
+KeyStore::CredentialStatus KeyStore::read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                                     std::string& credential) const {
+  std::string_view value;
+  std::size_t fields = 0;
+  bool differs = false;
+  for (const wire::Header& header : headers) {
+    if (text::equals_ignoring_case(header.name, "Authorization")) {
+      if (++fields == 1) value = text::trim(header.value);
+    } else if (is_key_header(header.name) && !header.value.empty()) {
+      differs = differs || (!credential.empty() && credential != header.value);
+      if (credential.empty()) credential = header.value;
+    }
+  }
+  const CredentialStatus found = differs              ? CredentialStatus::different
+                                 : credential.empty() ? CredentialStatus::missing
+                                                      : CredentialStatus::unknown;
+  const bool is_empty = value.empty() || text::equals_ignoring_case(value, "Bearer");
+  const bool allows_empty = !rules_.required || !rules_.headers.empty();
+  if (fields == 0 || (fields == 1 && is_empty && allows_empty)) return found;
+
+  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
+  const std::size_t gap = std::min(value.find_first_of(" \t"), value.size());
+  const std::size_t start = std::min(value.find_first_not_of(" \t", gap), value.size());
+  const std::string_view scheme = value.substr(0, gap);
+  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
+  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
+  // A key without a scheme is a common mistake. It must be masked too.
+  const std::string_view bearer_credential =
+      is_empty ? std::string_view() : value.substr(start < value.size() ? start : 0);
+  differs = differs || (!credential.empty() && credential != bearer_credential);
+  credential = bearer_credential;
+  if (fields > 1 || start == value.size() || !bearer || !spaces_only) return CredentialStatus::malformed;
+  return differs ? CredentialStatus::different : CredentialStatus::unknown;
+}
+
 KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
                                       std::optional<TimePoint> received) {
   Presented presented;
-  const std::string* field = nullptr;
-  std::size_t fields = 0;
-  for (const wire::Header& header : headers) {
-    if (!text::equals_ignoring_case(header.name, "Authorization")) continue;
-    if (++fields == 1) field = &header.value;
-  }
-  if (field == nullptr) return presented;
-
-  // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
-  presented.status = CredentialStatus::malformed;
-  const std::string_view value = text::trim(*field);
-  const std::size_t gap = value.find_first_of(" \t");
-  const std::string_view scheme = value.substr(0, gap);
-  const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
-  if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake. It must be masked too.
-    if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
-    return presented;
-  }
-  const std::size_t start = value.find_first_not_of(" \t", gap);
-  presented.credential = value.substr(start);
-  const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
-  if (fields > 1 || !bearer || !spaces_only) return presented;
+  presented.status = read_credential(headers, bearer_in_any_case, presented.credential);
+  const bool is_default = presented.status == CredentialStatus::missing && !rules_.required;
+  if (presented.status != CredentialStatus::unknown && !is_default) return presented;
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = by_secret_.find(presented.credential);
-  if (known == by_secret_.end()) {
-    presented.status = CredentialStatus::unknown;
-    return presented;
-  }
-  ApiKey& key = known->second->key;
+  const auto known = is_default ? by_secret_.end() : by_secret_.find(presented.credential);
+  if (!is_default && known == by_secret_.end()) return presented;
+  Entry& its = is_default ? *entries_.front() : *known->second;
+  ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
   }
   presented.key = key;
-  if (received) take_step(*known->second);
+  if (received) take_step(its);
   // The script has given this key another secret since.
-  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
+  if (!is_default && its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;

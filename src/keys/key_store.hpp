@@ -58,6 +58,12 @@ struct LimitWindow {
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
+/// How requests send a key, besides in Authorization.
+struct KeyRules {
+  std::vector<std::string> headers = {};  // header fields that carry the bare secret
+  bool required = true;                   // if not, a request without a key has the default key
+};
+
 /// The tokens that a request has taken, and their windows.
 struct TakenTokens {
   struct Place {
@@ -77,17 +83,18 @@ struct TokenRefusal {
 /// The keys of one gateway. Thread-safe.
 class KeyStore {
  public:
-  enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
+  enum class CredentialStatus { missing, malformed, different, unknown, deleted, disabled, enabled };
 
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at the time of the request; only set for deleted, disabled and enabled.
     ApiKey key;
     /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
+    /// Empty for the default key of a request without a key.
     std::string credential;
   };
 
-  KeyStore(std::uint64_t seed, Clock clock);
+  KeyStore(std::uint64_t seed, Clock clock, KeyRules rules);
 
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
@@ -123,8 +130,9 @@ class KeyStore {
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
-  /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the key of a request that was complete at `received`, and counts it for its key. Does not count it if
+  /// `received` is empty. Two or more Authorization fields, another scheme, or an empty credential are malformed. With
+  /// other rules than the default ones, an empty credential counts as no key.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -142,6 +150,13 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
+
+  const KeyRules& rules() const { return rules_; }
+  bool is_key_header(std::string_view name) const;
+  /// Whether records mask the values of this header.
+  bool is_sensitive_header(std::string_view name) const;
+  /// Returns the headers for keys, for messages: "Authorization or api-key".
+  std::string key_headers() const;
 
   /// Makes mask() mask this text too. Does not accept the text as a key.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -171,6 +186,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// Reads the credential of a request. Returns `unknown` for one to look up.
+  CredentialStatus read_credential(const wire::Headers& headers, bool bearer_in_any_case,
+                                   std::string& credential) const;
   Windows& windows_of(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
@@ -191,7 +209,8 @@ class KeyStore {
   mutable std::mutex mutex_;
   std::uint64_t seed_;
   Clock clock_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  const KeyRules rules_;
+  std::vector<std::unique_ptr<Entry>> entries_;  // the default key first
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_

@@ -31,4 +31,7 @@ inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
 /// Any other operation, with the method and path passed to Gateway::on.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
+/// Whether requests for an operation of Gateway::on need a key.
+enum class NeedsKey { yes, no };
+
 }  // namespace mock_gateway

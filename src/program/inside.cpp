@@ -26,7 +26,9 @@ std::string Inside::operation_name(const std::string& method, const std::string&
   using Kind = detail::Route::Kind;
   const Kind kind = state_.operations.find(method, path).kind;
   if (kind == Kind::chat) return "chat_completions";
-  return kind == Kind::models || kind == Kind::model ? "list_models" : method + " " + path;
+  if (kind == Kind::models || kind == Kind::model) return "list_models";
+  const std::string name = state_.operations.name_at(path);
+  return method + " " + (name.empty() ? path : name);
 }
 
 std::optional<RateLimit> Inside::limit() const { return state_.keys->for_all().limit; }
@@ -56,6 +58,10 @@ Json Inside::connection_faults() const {
 }
 
 std::vector<Operation> Inside::operations() const { return state_.operations.mounted(); }
+
+bool Inside::is_open(const Operation& operation) const { return state_.operations.find(operation).open; }
+std::vector<std::string> Inside::key_headers() const { return state_.keys->rules().headers; }
+bool Inside::requires_key() const { return state_.keys->rules().required; }
 
 void Inside::unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const {
   std::vector<detail::Operations::Owned> owned;

@@ -243,7 +243,7 @@ class Inside {
   std::optional<Duration> stall_guard() const;
   /// Returns the non-default settings that affect the answer of this exchange, as "gateway" of a script.
   Json settings_for(const Exchange& exchange) const;
-  /// Returns "chat_completions", "list_models", or method and path.
+  /// Returns "chat_completions", "list_models", or method and path, for a path as sent.
   std::string operation_name(const std::string& method, const std::string& path) const;
   std::optional<RateLimit> limit() const;
   std::optional<TokenLimit> token_limit() const;
@@ -253,6 +253,11 @@ class Inside {
   /// Returns "text" of each rule with a wanted owner.
   Json chaos(const std::function<bool(std::uint64_t owner)>& is_wanted) const;
   std::vector<Operation> operations() const;
+  /// Whether a mounted operation needs no key.
+  bool is_open(const Operation& operation) const;
+  /// Returns the headers that may carry a key, besides Authorization.
+  std::vector<std::string> key_headers() const;
+  bool requires_key() const;
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;

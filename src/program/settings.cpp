@@ -85,6 +85,12 @@ Json Inside::settings_for(const Exchange& exchange) const {
     for (const wire::Model& model : models) list.push_back(entry_of(model));
     gateway["models"] = std::move(list);
   }
+  const detail::KeyRules& keys = state_.keys->rules();
+  if (!keys.headers.empty()) gateway["key_headers"] = keys.headers;
+  if (!keys.required) gateway["key_required"] = false;
+  if (settings.base_paths != detail::ServeSettings().base_paths) {
+    for (const std::string& path : settings.base_paths) gateway["base_paths"].push_back(path.empty() ? "/" : path);
+  }
   if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
   const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
   if (!is_openai || (is_chat_request && !is_taken_by_default(request, settings))) {

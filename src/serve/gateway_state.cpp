@@ -14,7 +14,7 @@ GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
       models(settings.models, settings.any_model, *script),
-      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings),
+      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings, settings.base_paths),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 

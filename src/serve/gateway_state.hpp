@@ -28,7 +28,8 @@ struct ServeSettings {
   bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // allowed origins of pages
+  std::vector<std::string> cors;                  // allowed origins of pages
+  std::vector<std::string> base_paths = {"/v1"};  // never empty; "" stands for "/"
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;

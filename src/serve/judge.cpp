@@ -46,6 +46,7 @@ std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
     case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
+    case Status::different:
     case Status::unknown:
     case Status::deleted: break;
   }
@@ -58,6 +59,7 @@ std::string reason_of_key(const KeyStore::Presented& presented) {
   switch (presented.status) {
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
+    case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
     case Status::deleted: return "the key is deleted";
     case Status::disabled: return "the key is disabled";
@@ -106,8 +108,9 @@ bool rejected(ServedRequest& served, const Refusal& refusal) {
   return refusal && served.reject(*refusal);
 }
 
-/// Refuses a key that is not valid, or not for the operation.
+/// Refuses a key that is not valid, or not for the operation. An open operation needs none.
 bool key(ServedRequest& served) {
+  if (served.route.open) return false;
   if (!rejected(served, refusal_of_key(served.presented)) &&
       !rejected(served, refusal_of_rights(served.route, served.presented.key)))
     return false;
@@ -115,13 +118,24 @@ bool key(ServedRequest& served) {
   return true;
 }
 
+/// Fails the request if a failure is forced for its operation, by its name or its path as sent.
+bool forced_for_operation(ServedRequest& served) {
+  ForcedFailures& failures = served.gateway.failures;
+  const Operation& named = served.route.operation;
+  constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
+  if (forced(served, failures.take(kind, named.to_string()))) return true;
+  // Below the base path "/", the name of an unknown path may be either.
+  return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
+         forced(served, failures.take(kind, named.method + " " + served.request.path()));
+}
+
 /// Runs the checks in the documented order.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   GatewayState& gateway = served.gateway;
   served.route = gateway.operations.find(served.request.method, path_of(served.request));
-  return forced(served, gateway.failures.take(FailureScope::Kind::operation, served.route.operation.to_string())) ||
-         key(served) || forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
+  return forced_for_operation(served) || key(served) ||
+         forced(served, gateway.failures.take(FailureScope::Kind::key, served.presented.key.id)) ||
          take_request(served) || rejected(served, refusal_of_path(gateway.operations, served.route, served.request)) ||
          // A request that was refused by its head stays refused, because its body was not read. The checks above may
          // pass by now, for example if the test has enabled the key.
@@ -230,8 +244,10 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   const KeyStore::Presented presented =
       gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
-  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
-  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (!route.open) {
+    if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+    if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  }
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
   const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
   if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
@@ -244,11 +260,10 @@ bool is_health_check(const GatewayState& gateway, const IncomingRequest& incomin
   if (request.method != "GET" && request.method != "HEAD") return false;
   if (incoming.malformed || incoming.turned_away || incoming.is_body_unread || incoming.is_answered_before_body())
     return false;
-  const Route route = gateway.operations.find(request.method, path_of(request));
   const auto forced = gateway.failures.queued();
-  return route.kind == Route::Kind::unknown && std::none_of(forced.begin(), forced.end(), [&route](const auto& one) {
-           return one.scope.name() == route.operation.to_string();
-         });
+  const std::string name = request.method + " /health";
+  return gateway.operations.find(request.method, "/health").kind == Route::Kind::unknown &&
+         std::none_of(forced.begin(), forced.end(), [&name](const auto& one) { return one.scope.name() == name; });
 }
 
 bool judge(ServedRequest& served) {

@@ -84,8 +84,10 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 bool take_request(ServedRequest& served) {
+  const std::string& key = served.presented.key.id;
+  if (key.empty()) return false;  // an open operation
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
+  const auto left = served.gateway.keys->take(key, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
 

@@ -1,4 +1,4 @@
-// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; base paths; similar paths to an unknown one; `{name}` in paths; what cannot be mounted.
 
 #include "operations.hpp"
 
@@ -18,6 +18,14 @@ namespace operations {
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
+inline constexpr std::string_view version = "/v1";
+
+/// Whether the address of an operation with this name depends on the base paths.
+bool is_below_base(std::string_view name) { return name.substr(0, version.size() + 1) == "/v1/"; }
+
+std::string address_of(const std::string& name, const std::string& base) {
+  return is_below_base(name) ? base + name.substr(version.size()) : name;
+}
 
 using Name = std::pair<std::string, std::string>;
 
@@ -62,22 +70,26 @@ void Operations::require_mountable(const Operation& operation, const OperationHa
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   if (path.find('*') != std::string::npos)
     refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
-  const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
+  const std::string name = operations::is_below_base(path) ? path : name_at(path);
+  const bool model = model_by_id_ && !operations::model_in(name).empty();
+  if (name == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
 }
 
-void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
-  require_mountable({method, path}, handler);
+Operations::Answering::Answering(Handled& handled)
+    : handler(share<const OperationHandler>(std::move(handled.handler))), open(handled.needs_key == NeedsKey::no) {}
+
+void Operations::mount(Handled handled) {
+  require_mountable(handled.operation, handled.handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
+  Mounted one{std::move(handled.operation), 0, newest_, Answering(handled)};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
   });
   if (equal != mounted_.end() && equal->newest == one.newest) {
-    equal->handler = std::move(one.handler);
+    equal->answering = std::move(one.answering);
     return;
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
@@ -88,10 +100,10 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
 }
 
 void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // the handlers not placed yet
+  std::map<operations::Name, Answering> handlers;  // the handlers not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
-    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+    handlers.insert_or_assign(operations::name_of(one.operation), Answering(one));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!all.empty()) newest_ = std::max(newest_, owner);
@@ -101,7 +113,7 @@ void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
     if (one.owner == owner) {
       const auto its = handlers.find(operations::name_of(one.operation));
       if (its == handlers.end()) continue;
-      one.handler = std::move(its->second);
+      one.answering = std::move(its->second);
       handlers.erase(its);
     }
     mounted.push_back(std::move(one));
@@ -140,19 +152,36 @@ std::vector<Operation> Operations::mounted() const {
   return operations;
 }
 
+std::string Operations::name_at(std::string_view path) const {
+  const std::string* base = nullptr;  // the longest one
+  for (const std::string& one : base_paths_) {
+    const bool is_base = path.size() > one.size() && path[one.size()] == '/' && path.substr(0, one.size()) == one;
+    if (is_base && (!base || one.size() > base->size())) base = &one;
+  }
+  return base ? std::string(operations::version).append(path.substr(base->size())) : std::string();
+}
+
+bool Operations::is_chat(std::string_view path) const {
+  return has_names_as_addresses() ? path == operations::chat_path : name_at(path) == operations::chat_path;
+}
+
 Route Operations::find(const std::string& method, std::string_view path) const {
+  return has_names_as_addresses() ? route(method, path, path) : route(method, path, name_at(path));
+}
+
+Route Operations::route(const std::string& method, std::string_view path, std::string_view name) const {
   Route route;
-  route.operation = {method, std::string(path)};
+  route.operation = {method, std::string(name.empty() ? path : name)};
   const auto offer = [&](std::string_view offered) {
     if (route.allow.find(offered) == std::string::npos)
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
   };
-  if (path == operations::chat_path) {
+  if (name == operations::chat_path) {
     if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
-  } else if (path == operations::models_path) {
+  } else if (name == operations::models_path) {
     offer("GET");
-  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
+  } else if (const std::string_view id = operations::model_in(name); !id.empty() && model_by_id_) {
     if (method == "GET") {
       route.kind = Route::Kind::model;
       route.model = id;
@@ -161,23 +190,25 @@ Route Operations::find(const std::string& method, std::string_view path) const {
     offer("GET");
   }
   if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
-  const bool lists_models = method == "GET" && path == operations::models_path;
+  const bool lists_models = method == "GET" && name == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
-    if (!operations::matches(mounted.operation.path, path)) continue;
+    const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
+    if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != path) continue;
+    if (lists_models && mounted.operation.path != name) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =
-        route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
+        route.kind != Route::Kind::mounted || (mounted.operation.path == asked && route.operation.path != asked);
     if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
-    route.handler = mounted.handler;
+    route.handler = mounted.answering.handler;
+    route.open = mounted.answering.open;
   }
   if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
-  if (embeddings_ && path == operations::embeddings_path) {
+  if (embeddings_ && name == operations::embeddings_path) {
     if (method == "POST" && route.kind == Route::Kind::unknown) {
       route.kind = Route::Kind::embeddings;
       route.operation = embeddings();
@@ -190,7 +221,6 @@ Route Operations::find(const std::string& method, std::string_view path) const {
 
 std::string Operations::near_path(const std::string& path) const {
   constexpr std::size_t longest = 200;  // longer paths get no suggestion
-  constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
@@ -200,34 +230,41 @@ std::string Operations::near_path(const std::string& path) const {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
     if (serves(tail)) {
-      const bool twice = head == version;
-      return tail +
-             " is near: " + (twice ? "the base address ends with /v1 already" : "remove " + head + " in front of it");
+      const bool twice = std::find(base_paths_.begin(), base_paths_.end(), head) != base_paths_.end();
+      return tail + " is near: " +
+             (twice ? "the base address ends with " + head + " already" : "remove " + head + " in front of it");
     }
-    if (const std::string whole = std::string(version) + tail; serves(whole))
-      return whole + " is near: the base address must end with /v1" + (head.empty() ? "" : ", not with " + head);
+    for (const std::string& base : base_paths_)
+      if (const std::string whole = base + tail; serves(whole))
+        return whole + " is near: the base address must end with " + base + (head.empty() ? "" : ", not with " + head);
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
   if (embeddings_) known.emplace_back(operations::embeddings_path);
   for (const Operation& one : mounted()) known.push_back(one.path);
   for (const std::string& one : known)
-    if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
+    for (const std::string& base : base_paths_)
+      if (const std::string address = operations::address_of(one, base);
+          text::edit_distance(wanted, text::lower_ascii(address.substr(0, longest))) <= 2)
+        return address + " is near";
   return {};
 }
 
 std::string Operations::served() const {
   constexpr std::size_t most = 5;
-  std::string list = list_models().to_string() + ", ";
-  if (model_by_id_) list += list_models().to_string() + "/{id}, ";
-  list += chat_completions().to_string();
-  if (embeddings_) list += ", " + embeddings().to_string();
+  const auto shown = [this](const Operation& one) {
+    return one.method + " " + operations::address_of(one.path, base_paths_.front());
+  };
+  std::string list = shown(list_models()) + ", ";
+  if (model_by_id_) list += shown(list_models()) + "/{id}, ";
+  list += shown(chat_completions());
+  if (embeddings_) list += ", " + shown(embeddings());
   std::vector<Operation> others = mounted();
   const auto is_listed = [this](const Operation& one) {
     return one == list_models() || (embeddings_ && one == embeddings());
   };
   others.erase(std::remove_if(others.begin(), others.end(), is_listed), others.end());
-  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + shown(others[i]);
   if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
   return list;
 }

@@ -281,6 +281,7 @@ void RunningExchange::record_request() {
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
+  record.is_for_chat = gateway_.operations.is_chat(path_of(record.request));
   record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;

@@ -194,3 +194,14 @@ test('a secret that is shown once stays until it is copied or the user confirms'
   await until('it closes', async () => !await isOpen());
   await tab.close();
 });
+
+test('the page says how keys arrive', async () => {
+  const lenient = await Gateway.start({ mock_gateway: 1, gateway: { key_headers: ['api-key'], key_required: false } });
+  for (const [one, said] of [[gateway, 'A key is sent in Authorization.'],
+    [lenient, 'A key is sent in Authorization or api-key. A request without a key counts as sent with the default key.']]) {
+    const tab = await Console.open(browser, one, { view: 'keys' });
+    await tab.page.waitForFunction((wanted) => document.querySelector('main .note')?.textContent === wanted, {}, said);
+    await tab.close();
+  }
+  await lenient.stop();
+});

@@ -525,6 +525,9 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("pace": {"chunked": {"words": 2}})").pace.chunking()->count() == 2);
   CHECK(values(R"("models": "any")").any_model);
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});
+  CHECK(values(R"("key_headers": ["api-key", "x-key"])").key_headers == std::vector<std::string>{"api-key", "x-key"});
+  CHECK(!values(R"("key_required": false)").key_required);
+  CHECK(values(R"("base_paths": ["/v2", "/"])").base_paths == std::vector<std::string>{"/v2", "/"});
   CHECK(values(R"("embeddings": true)").embeddings == true);
   CHECK(values(R"("embeddings": false)").embeddings == false);
   const std::vector<wire::Model> models =

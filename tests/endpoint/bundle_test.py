@@ -472,6 +472,17 @@ class Bundles(unittest.TestCase):
                 _, _, bundle = self.again({"stubs": [{"reply": "Hi"}]}, chat(**fields))
                 self.assertEqual(bundle.get("gateway"), kept)
 
+    def test_base_paths_and_how_keys_arrive(self):
+        options = {"base_paths": ["/api/v4", "/"], "key_headers": ["api-key"], "key_required": False}
+        health = {"method": "GET", "path": "/health", "open": True, "reply": {"json": {"up": 1}}}
+        script = {"gateway": options, "operations": [health], "stubs": [{"reply": "Hi"}]}
+        _, _, bundle = self.again(script, chat(), path="/api/v4/chat/completions", fields="api-key: \r\n")
+        self.assertEqual(bundle["gateway"], options)
+        _, _, bundle = self.again(script, None, path="/api/v4/responses", method="GET")
+        self.assertEqual(bundle["failures"][0]["for"], {"operation": "GET /v1/responses"})
+        _, _, bundle = self.again(script, None, path="/health", method="GET", key="sk-nobody")
+        self.assertEqual(bundle["operations"][0], {**bundle["operations"][0], "path": "/health", "open": True})
+
     def test_a_close_by_the_client_is_not_part_of_the_reply(self):
         script = {"stubs": [{"when": {"user_says": "close"},
                              "reply": {"text": "a", "headers": {"Connection": "close"}}},

@@ -832,7 +832,11 @@ class Failing(Api):
         with Program(file) as gateway:
             gateway.post("/operations", {"method": "POST", "path": "/v1/images/{id}", "reply": {"status": 202, "json": 1}})
             self.assertEqual(gateway.request("POST", "/v1/images/7"), (202, b"1"))
-            self.assertIn({"method": "POST", "path": "/v1/images/{id}"}, gateway.get("/operations")["operations"])
+            gateway.post("/operations", {"method": "GET", "path": "/health", "open": True, "reply": {"body": "up"}})
+            self.assertEqual(gateway.request("GET", "/health", key="sk-nobody"), (200, b"up"))
+            operations = gateway.get("/operations")["operations"]
+            self.assertIn({"method": "POST", "path": "/v1/images/{id}", "open": False}, operations)
+            self.assertIn({"method": "GET", "path": "/health", "open": True}, operations)
             gateway.delete("/operations")
             self.assertEqual(gateway.request("POST", "/v1/images/7")[0], 404)
             self.assertEqual(gateway.request("GET", "/v1/of-file"), (200, b"file"))

@@ -369,6 +369,12 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "the program did not remove the file")
         self.assertNotEqual(info["instance"], self.environment()[1]["instance"])
 
+    def test_the_address_ends_in_the_first_base_path(self):
+        environment, info, *_ = self.environment("--base-path", "/api/paas/v4", "--base-path", "/v1")
+        self.assertRegex(environment["OPENAI_BASE_URL"], r"\Ahttp://127\.0\.0\.1:\d+/api/paas/v4\Z")
+        self.assertEqual(environment["OPENAI_API_BASE"], environment["OPENAI_BASE_URL"])
+        self.assertEqual(info["base_url"], environment["OPENAI_BASE_URL"])
+
     def test_temporary_files_are_in_the_folder_that_tmpdir_names(self):
         with tempfile.TemporaryDirectory() as folder:
             for given, used in (folder, folder), ("", "/tmp"):

@@ -50,7 +50,7 @@ class Endpoint:
             raise AssertionError("never ready: " + "".join(self.log))
         self.base_url = self.value("base URL")
         self.key = self.value("API key")
-        self.port = int(re.search(r":(\d+)/v1$", self.base_url)[1])
+        self.port = int(re.search(r":(\d+)(/|$)", self.base_url)[1])
 
     def __enter__(self):
         return self
@@ -337,6 +337,36 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status(), 200)
             self.assertEqual(endpoint.status(key="My API"), 401)
             self.assertTrue(any("OPENAI_API_KEY='My API Key'" in line for line in endpoint.printed))
+
+    def test_a_key_may_arrive_in_another_header_or_not_at_all(self):
+        chat = {"model": "any", "messages": [{"role": "user", "content": "Hi"}]}
+
+        def status(fields):
+            connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
+            connection.request("POST", "/v1/chat/completions", json.dumps(chat), fields)
+            answer = connection.getresponse()
+            answer.read()
+            connection.close()
+            return answer.status
+
+        flags = ["--key", "sk-one", "--key", "sk-off=disabled", "--key-header", "api-key", "--key-header", "X-Key"]
+        for more, without in ([], 401), (["--no-key-required"], 200):
+            with self.subTest(more), Endpoint(*flags, *more) as endpoint:
+                for fields, wanted in [({"api-key": "sk-one"}, 200), ({"x-key": "sk-one"}, 200), ({"x-key": "sk-off"}, 403),
+                                       ({"api-key": "sk-no"}, 401), ({"x-api-key": "sk-one"}, without), ({}, without),
+                                       ({"Authorization": "Bearer"}, without), ({"Authorization": "Bearer sk-no"}, 401)]:
+                    self.assertEqual(status(fields), wanted, fields)
+                self.assertNotIn("sk-one", "".join(endpoint.wait_for_log(8)))
+
+    def test_base_paths_replace_v1(self):
+        with Endpoint("--base-path", "/api/paas/v4", "--base-path", "/", "--fail", "503:1@/v1/models") as endpoint:
+            self.assertEqual(endpoint.base_url, f"http://127.0.0.1:{endpoint.port}/api/paas/v4")
+            paths = ["/api/paas/v4/models", "/api/paas/v4/models", "/models", "/v1/models", "/health"]
+            self.assertEqual([endpoint.request("GET", path)[0].status for path in paths], [503, 200, 200, 404, 200])
+            self.assertIn("#1 GET /api/paas/v4/models 503", endpoint.wait_for_log(1)[0])
+        with Endpoint("--base-path", "/", "--fail", "503:1@GET /health") as endpoint:
+            self.assertEqual(endpoint.base_url, f"http://127.0.0.1:{endpoint.port}")
+            self.assertEqual([endpoint.request("GET", "/health")[0].status for _ in range(2)], [503, 200])
 
     def test_health_needs_no_key_and_leaves_no_trace(self):
         script = {"mock_gateway": 1, "keys": [{"name": "one", "secret": "sk-one", "state_for": [{"state": "disabled", "requests": 1}]}]}
@@ -811,6 +841,11 @@ class HowItEnds(unittest.TestCase):
                 ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "open-ai"], ["--acceptance"],
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
+
+    def test_an_invalid_header_or_path_is_an_error(self):
+        for flag, values in ("--key-header", ["", "api key", "Host"]), ("--base-path", ["", "v1", "/v1/"]):
+            for value in values:
+                self.assert_refused("--port", "0", flag, value, naming=f'{flag[2:].replace("-", "_")} takes')
 
     def test_an_unknown_scenario_is_an_error(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",

@@ -12,7 +12,7 @@ FIELDS = SRC / "script/field_matchers.cpp"
 
 # The key, or the word of a value, if it differs from the function's name.
 OTHER_NAMES = {
-    "Options": {"model": "models", "any_model": "models", "key": "keys", "without_finding": "without_findings"},
+    "Options": {"model": "models", "any_model": "models", "key": "keys", "key_header": "key_headers", "base_path": "base_paths", "without_finding": "without_findings"},
     "Reply": {
         "malformed_tool_call": "malformed_arguments",
         "custom_tool_call": "input",
