@@ -294,7 +294,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
   for (const auto& known : entries_) {
     if (known->script != script || known->key.state == KeyState::deleted) continue;
     known->taken_away = names.count(known->key.description) == 0;
-    if (known->taken_away) known->key.state = KeyState::deleted;
+    if (known->taken_away) put_in_state(*known, KeyState::deleted, {});
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);

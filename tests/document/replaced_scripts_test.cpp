@@ -163,6 +163,12 @@ TEST_CASE("a key that a script removes and adds again is the same key, even with
   CHECK(served.gateway().keys().list().back().id == id);
 }
 
+TEST_CASE("a key that its script deletes stays deleted, however many requests come") {
+  Replaced served(keys_section({{"ops", one, R"(, "state_for": [{"state": "disabled", "requests": 2}])"}}));
+  served.by(R"("stubs": [])");
+  for (int request = 0; request < 4; ++request) CHECK(status_with(served, one) == 401);
+}
+
 TEST_CASE("a key has the secret of the current script, and its old secret is refused") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
