@@ -2948,6 +2948,9 @@ struct ApiKey {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
+  /// The number of requests that count towards limit_concurrent now; in a group, those of all its keys.
+  std::size_t concurrent = 0;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
   /// The time of its creation, on the gateway's clock.
@@ -2982,6 +2985,7 @@ struct KeyValues {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   std::string limit_group;
 };
 
@@ -3014,6 +3018,9 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the number of the key's requests at a time, at least 1. Further requests get 429 at once. A request counts
+  /// after the checks of keys, until its last bytes are about to leave or its connection breaks. Default: unlimited.
+  [[nodiscard]] KeyOptions limit_concurrent(std::size_t requests) const;
   /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
   /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
@@ -3064,12 +3071,18 @@ class Keys {
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
   void unlimit_tokens(const std::string& id) const;
+  /// Limits the key to `requests` at a time, at least 1. Requests that began without a limit do not count.
+  void limit_concurrent(const std::string& id, std::size_t requests) const;
+  void unlimit_concurrent(const std::string& id) const;
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
   /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
+  /// Limits the requests of all keys at a time, in the same way. Replaces Options::limit_concurrent.
+  void limit_concurrent_for_all(std::size_t requests) const;
+  void unlimit_concurrent_for_all() const;
 
   /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;
@@ -3183,6 +3196,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the requests of all keys at a time; see KeyOptions::limit_concurrent. Default: none.
+  [[nodiscard]] Options limit_concurrent(std::size_t requests) const;
   /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
   /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
@@ -6099,14 +6114,19 @@ struct LimitWindow {
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
-/// The tokens that a request has taken, and their windows.
-struct TakenTokens {
+/// What a request has taken from limits, and from which windows: tokens, or 1 of the concurrent requests.
+struct TakenAmount {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number when the tokens were taken
+    std::uint64_t number;  // the window's number when the amount was taken
   };
-  std::size_t tokens = 0;
+  std::size_t amount = 0;
   std::vector<Place> places;
+};
+
+struct RequestRefusal {
+  std::optional<Duration> left;  // the rest of the window of a rate limit
+  std::size_t concurrent = 0;    // the exceeded limit of concurrent requests
 };
 
 struct TokenRefusal {
@@ -6140,6 +6160,8 @@ class KeyStore {
   /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
+  /// Sets a limit of concurrent requests. Requests under way keep their places.
+  void set_limit(const std::string* id, std::optional<std::size_t> concurrent);
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
@@ -6153,28 +6175,29 @@ class KeyStore {
   /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
-  ApiKey find(const std::string& id) const;
+  ApiKey find(const std::string& id);
   /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list() const;
+  std::vector<ApiKey> list();
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
   /// Returns the limits that all keys share, as a key without an id.
-  ApiKey for_all() const;
+  ApiKey for_all();
 
   const ChangeCount& changes() const { return changes_; }
 
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
   /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
-  std::optional<Duration> take(const std::string& id, TimePoint now);
+  /// Counts a request in the shared limits and the key's own, or in none if one is exceeded. Of several, returns the
+  /// rate limit with the longest wait, or else a limit of concurrent requests.
+  std::optional<RequestRefusal> take(const std::string& id, TimePoint now, TakenAmount& taken);
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
   /// request could never meet, or else the limit with the longer remaining time.
-  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenAmount& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
-  void settle(TakenTokens& taken, std::size_t tokens);
+  void settle(TakenAmount& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
@@ -6193,6 +6216,7 @@ class KeyStore {
   struct Windows {
     LimitWindow requests;
     LimitWindow tokens;
+    LimitWindow concurrent;  // never ends, so its number stays 0
   };
   struct Entry {
     ApiKey key;
@@ -6213,6 +6237,8 @@ class KeyStore {
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
   Windows& windows_of(Entry& its);
+  /// Returns the key with its number of concurrent requests.
+  ApiKey shown(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description with masked secrets, because list() shows it.
@@ -6243,24 +6269,24 @@ class KeyStore {
   ChangeCount changes_;
 };
 
-/// The tokens taken for a request. The destructor gives back those that the answer did not use.
-class TokenUse {
+/// What a request has taken from limits. The destructor gives back what the answer did not use.
+class LimitUse {
  public:
-  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
-  ~TokenUse() { store_->settle(taken_, kept_); }
-  TokenUse(const TokenUse&) = delete;
-  TokenUse& operator=(const TokenUse&) = delete;
+  LimitUse(std::shared_ptr<KeyStore> store, TakenAmount taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~LimitUse() { store_->settle(taken_, kept_); }
+  LimitUse(const LimitUse&) = delete;
+  LimitUse& operator=(const LimitUse&) = delete;
 
   /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
-    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+    if (tokens > taken_.amount) store_->settle(taken_, tokens);
   }
-  void keep_all() { kept_ = taken_.tokens; }
+  void keep_all() { kept_ = taken_.amount; }
 
  private:
   std::shared_ptr<KeyStore> store_;
-  TakenTokens taken_;
+  TakenAmount taken_;
   std::size_t kept_ = 0;
 };
 
@@ -9540,6 +9566,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
   std::string refusal;              // why the request was rejected or is malformed
+  bool is_one_too_many = false;     // whether a limit of concurrent requests refused it
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
   std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
@@ -10247,9 +10274,15 @@ struct Answer {
   /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
   std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
-  std::unique_ptr<TokenUse> tokens;
+  std::unique_ptr<LimitUse> tokens;
+  /// The request's place among the concurrent ones; null without a limit.
+  std::unique_ptr<LimitUse> place;
+  /// Whether a limit of concurrent requests refused it.
+  bool is_one_too_many = false;
   DeliveryPlan delivery;
 
+  /// Drops everything but the place.
+  void restart();
   /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
   /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
@@ -10425,7 +10458,7 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Releases the stub and returns unused tokens to their limits.
+  /// Releases the stub and the place among concurrent requests, and returns unused tokens to their limits.
   void give_back();
   /// Owes the reply to the next equal request, because a chaos fault breaks it.
   void owe(const Effect& effect);
@@ -10855,6 +10888,7 @@ struct OptionValues {
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
@@ -16452,7 +16486,7 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limit, limit_tokens, limit_group).
+// state_for, models, operations, limits).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16493,6 +16527,9 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration 
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
 }
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::KeyValues::limit_concurrent, requests);
+}
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
 }
@@ -16502,7 +16539,7 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of rate and token limits.
+// counting of limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16565,6 +16602,12 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<std::size_t>& concurrent) {
+  if (concurrent == 0) {
+    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
+  }
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
   // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
@@ -16601,6 +16644,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const K
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
   key_store::require_limit(values.limit_tokens);
+  key_store::require_limit(values.limit_concurrent);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -16660,7 +16704,14 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.operations = values.operations;
   its.key.limit = values.limit;
   its.key.limit_tokens = values.limit_tokens;
+  its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+}
+
+MOCK_GATEWAY_INLINE ApiKey KeyStore::shown(Entry& its) {
+  ApiKey key = its.key;
+  if (key.limit_concurrent) key.concurrent = windows_of(its).concurrent.used;
+  return key;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
@@ -16724,9 +16775,17 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::o
   changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() const {
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
+  key_store::require_limit(concurrent);
   const std::lock_guard<std::mutex> lock(mutex_);
-  return for_all_.key;
+  ApiKey& key = limited_entry(id).key;
+  key.limit_concurrent = concurrent;
+  changes_.note_for(key.id);
+}
+
+MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shown(for_all_);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
@@ -16809,7 +16868,8 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    windows_of(*its) = Windows{};
+    Windows& windows = windows_of(*its);
+    windows.requests = windows.tokens = LimitWindow{};  // requests under way keep their places
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -16836,16 +16896,16 @@ MOCK_GATEWAY_INLINE bool KeyStore::knows(const std::string& secret) const {
   return by_secret_.count(secret) > 0;
 }
 
-MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) const {
+MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return entry(id).key;
+  return shown(entry(id));
 }
 
-MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
+MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(known->key);
+    if (known->key.state != KeyState::deleted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -16915,15 +16975,25 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
   return presented;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
+MOCK_GATEWAY_INLINE std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
   for (Entry* const its : limited)
     if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
-  if (refused) return refused;
+  if (refused) return RequestRefusal{refused};
+  for (Entry* const its : limited)
+    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
+      return RequestRefusal{std::nullopt, *most};
   for (Entry* const its : limited)
     if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
+  for (Entry* const its : limited) {
+    if (!its->key.limit_concurrent) continue;
+    LimitWindow& window = windows_of(*its).concurrent;
+    taken.places.push_back({&window, window.number});
+    taken.amount = 1;
+    ++window.used;
+  }
   return std::nullopt;
 }
 
@@ -16933,7 +17003,7 @@ MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
 }
 
 MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
-                                                  TakenTokens& taken) {
+                                                  TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
@@ -16947,7 +17017,7 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
     if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
   }
   if (refused) return refused;
-  taken.tokens = tokens;
+  taken.amount = tokens;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
     window.take(*limit, now, newest_window_, tokens);
@@ -16956,11 +17026,11 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+MOCK_GATEWAY_INLINE void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const TakenTokens::Place& place : taken.places)
-    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
-  taken.tokens = tokens;
+  for (const TakenAmount::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
+  taken.amount = tokens;
 }
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
@@ -17072,6 +17142,16 @@ MOCK_GATEWAY_INLINE void Keys::limit_tokens_for_all(std::size_t tokens, Duration
 }
 
 MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_concurrent(const std::string& id, std::size_t requests) const {
+  store_->set_limit(&id, std::optional(requests));
+}
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_concurrent(const std::string& id) const { store_->set_limit(&id, std::optional<std::size_t>()); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_concurrent_for_all(std::size_t requests) const { store_->set_limit(nullptr, std::optional(requests)); }
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_concurrent_for_all() const { store_->set_limit(nullptr, std::optional<std::size_t>()); }
 
 }}  // namespace mock_gateway
 
@@ -28978,7 +29058,8 @@ class EqualRequests {
   std::vector<bool> is_continued_;
 };
 
-/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged. The
+/// 429 of a limit of concurrent requests only concerns the refused request.
 MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
                          std::vector<Finding>& findings) {
   struct Limited {
@@ -28996,7 +29077,7 @@ MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const
       if (key.others++ == 0) key.first = key.by;
       key.last = &seen;
     }
-    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+    if (record.status == 429 && !record.is_one_too_many && was_refused(seen) && named_time(seen)) key.by = &seen;
   }
   for (const auto& [id, key] : keys) {
     if (key.others == 0) continue;
@@ -30110,7 +30191,7 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
     make();
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
-    answer = Answer();
+    answer.restart();
     answer.stub = std::move(stub);  // it has counted the call
     served.answer_failed(exception.what());
   }
@@ -30552,10 +30633,10 @@ MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
-    served.answer = Answer();
+    served.answer.restart();
     served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
   } catch (const std::exception& exception) {
-    served.answer = Answer();
+    served.answer.restart();
     served.answer_failed(exception.what());
   }
 }
@@ -30661,19 +30742,30 @@ bool take(ServedRequest& served, const Count& count) {
   std::optional<Busy<const char*>> busy;
   if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   const std::size_t tokens = count(gateway.tokens);
-  TakenTokens taken;
+  TakenAmount taken;
   if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
     return refuse_tokens(served, *refused, tokens);
-  served.answer.tokens = std::make_unique<TokenUse>(gateway.keys, std::move(taken));
+  served.answer.tokens = std::make_unique<LimitUse>(gateway.keys, std::move(taken));
   return false;
 }
 
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
+  TakenAmount place;
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(), *left);
+  const auto refused = gateway.keys->take(served.presented.key.id, gateway.clock.now(), place);
+  if (place.amount > 0) served.answer.place = std::make_unique<LimitUse>(gateway.keys, std::move(place));
+  if (!refused) return false;
+  if (refused->left) return limits::refuse_for(served, rate_limited(), *refused->left);
+  const std::string limit = text::counted(refused->concurrent, "concurrent request");
+  limits::refuse_for(served,
+                     failure(429, rate_limited().code(),
+                             "The limit of " + limit + " is exceeded. Try again after the time in Retry-After."),
+                     std::chrono::seconds{1});
+  served.answer.is_one_too_many = true;
+  return true;
 }
 
 MOCK_GATEWAY_INLINE bool take_tokens_of_chat(ServedRequest& served) {
@@ -31336,6 +31428,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
   delivery_.reset();
+  give_back();
   connection_.end_exchange();
   connection_.end(Outlet::Ending::close);
   if (!is_published_) return gateway_.journal->dropped();
@@ -31439,6 +31532,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
+  record.is_one_too_many = answer.is_one_too_many;
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers, answer.body);
   mask(record.redirect);
@@ -31517,6 +31611,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
 MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+  answer_.place.reset();
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
@@ -31631,6 +31726,12 @@ MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "in
 
 }  // namespace served_requests
 
+MOCK_GATEWAY_INLINE void Answer::restart() {
+  Answer fresh;
+  fresh.place = std::move(place);
+  *this = std::move(fresh);
+}
+
 MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
   status = failure.status();
   error_code = failure.code();
@@ -31653,7 +31754,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::fail(const Failure& failure, Decision::K
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::reject(const Failure& failure) {
-  answer = Answer();
+  answer.restart();
   return fail(failure, Decision::Kind::rejected);
 }
 
@@ -33762,6 +33863,7 @@ class Gateway::Impl : public detail::NoteSource {
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     if (const auto& limit = options.limit_tokens) console.limit_tokens_for_all(limit->tokens, limit->window);
+    if (options.limit_concurrent) console.limit_concurrent_for_all(*options.limit_concurrent);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};
@@ -34371,6 +34473,9 @@ MOCK_GATEWAY_INLINE Options Options::limit(std::size_t requests, Duration window
 }
 MOCK_GATEWAY_INLINE Options Options::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::OptionValues::limit_tokens, TokenLimit{tokens, window});
+}
+MOCK_GATEWAY_INLINE Options Options::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::OptionValues::limit_concurrent, requests);
 }
 MOCK_GATEWAY_INLINE Options Options::oversized_gets_413(bool gets_413) const {
   return detail::with(*this, &detail::OptionValues::oversized_gets_413, gets_413);
@@ -35943,6 +36048,10 @@ void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target
   options = options.limit_tokens(limit.tokens, limit.window);
 }
 
+MOCK_GATEWAY_INLINE void set_key_limit_concurrent(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<&KeyOptions::limit_concurrent>::apply(reader, node, &key_options_of(target));
+}
+
 MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -36035,6 +36144,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
+    {"limit_concurrent", &positive, "how many requests of all keys it answers at a time; no limit unless set",
+     &SetBy<&Options::limit_concurrent>::apply},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -36142,6 +36253,8 @@ inline constexpr ScriptRow key_rows[] = {
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
     {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
+    {"limit_concurrent", &positive, "how many of its requests are answered at a time; unless set, any number",
+     &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };
@@ -39334,244 +39447,244 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2735    evidence/review.hpp
 //   2876    model/operation.hpp
 //   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//   3036    keys/keys.hpp
+//   3098    model/profile.hpp
+//   3127    model/tokenizer.hpp
+//   3139    gateway/options.hpp
+//   3283    model/acceptance.hpp
+//   3452    request/chat_request.hpp
+//   3571    script/scope.hpp
+//   3625    script/failure_scope.hpp
+//   3672    script/chaos.hpp
+//   3766    gateway/sweep.hpp
+//   3907    gateway/catalogue.hpp
+//   4068    gateway/mishaps.hpp
+//   4167    document/scenario_files.hpp
+//   4199    core/error.hpp
+//   4214    document/script_document.hpp
+//   4353    evidence/evidence_json.hpp
+//   4377    core/printed.hpp
+//   4406    core/reporter.hpp
+//   4485  Implementation
+//   4546    core/random.hpp
+//   4576    core/text.hpp
+//   4679    core/json_reader.hpp
+//   4735    core/pattern.hpp
+//   4826    core/json_pointer.hpp
+//   4874    core/calendar.hpp
+//   4893    core/access.hpp
+//   4965    core/timeline.hpp
+//   5145    core/rows.hpp
+//   5171    core/change_count.hpp
+//   5215    core/process.hpp
+//   5242    core/warning.hpp
+//   5257    core/heap_optional.hpp
+//   5284    core/handoff.hpp
+//   5321    model/profile_traits.hpp
+//   5421    model/checks.hpp
+//   5437    model/reply_data.hpp
+//   5506    model/request_error.hpp
+//   5519    model/fault_rows.hpp
+//   5635    model/failure_rows.hpp
+//   5675    model/dialect_rows.hpp
+//   5712    model/finding_kinds.hpp
+//   5801    model/reply_checks.hpp
+//   5850    request/embedding_request.hpp
+//   5874    request/chat_parser.hpp
+//   5891    request/chat_fields.hpp
+//   5939    request/chat_reader.hpp
+//   6034    keys/secrets.hpp
+//   6077    keys/key_store.hpp
+//   6295    answer/bodies.hpp
+//   6323    answer/events.hpp
+//   6381    answer/tokens.hpp
+//   6451    answer/completion.hpp
+//   6540    answer/completion_json.hpp
+//   6576    answer/completion_events.hpp
+//   6637    answer/words.hpp
+//   6652    answer/default_reply.hpp
+//   6667    answer/schema_checker.hpp
+//   6770    answer/embeddings.hpp
+//   6786    answer/occurrences.hpp
+//   6821    script/matcher_node.hpp
+//   6941    script/owed_replies.hpp
+//   7003    script/script.hpp
+//   7269    script/chaos_plan.hpp
+//   7311    script/chaos_rules.hpp
+//   7385    script/connection_faults.hpp
+//   7439    script/forced_failures.hpp
+//   7478    script/field_matchers.hpp
+//   7552    script/hiding.hpp
+//   7591    script/excerpts.hpp
+//   7615    script/json_comparison.hpp
+//   7641    delivery/answer_log.hpp
+//   7751    delivery/gzip.hpp
+//   7777    delivery/framing.hpp
+//   7835    delivery/outlet.hpp
+//   7883    delivery/pace_schedule.hpp
+//   7925    delivery/progress.hpp
+//   7987    delivery/waits.hpp
+//   8063    delivery/write_queue.hpp
+//   8158    delivery/delivery.hpp
+//   8445    http/exchange_observer.hpp
+//   8479    http/sockets.hpp
+//   8599    http/wakes.hpp
+//   8668    http/connection.hpp
+//   8937    http/request_reader.hpp
+//   9064    http/server.hpp
+//   9124    http/response.hpp
+//   9139    http/turned_away.hpp
+//   9187    http/workers.hpp
+//   9243    http/acceptor.hpp
+//   9286    http/poller.hpp
+//   9339    http/reactor.hpp
+//   9445    evidence/kept_problems.hpp
+//   9508    evidence/record.hpp
+//   9767    evidence/diagnosis.hpp
+//   9832    evidence/gateway_problems.hpp
+//   9931    evidence/review_parts.hpp
+//   9995    serve/asked_requests.hpp
+//  10072    serve/operations.hpp
+//  10139    serve/served_models.hpp
+//  10179    serve/gateway_state.hpp
+//  10238    serve/served_request.hpp
+//  10433    serve/runner.hpp
+//  10489    serve/connection_loop.hpp
+//  10532    serve/tester_code.hpp
+//  10596    gateway/catalogue_entries.hpp
+//  10867    gateway/option_values.hpp
+//  10928    gateway/sweep_run.hpp
+//  10952    document/script_reader.hpp
+//  11163    document/script_sections.hpp
+//  11348    document/script_values.hpp
+//  11514    core/calendar.cpp
+//  11595    core/clock.cpp
+//  12000    core/gate.cpp
+//  12212    core/json_reader.cpp
+//  12553    core/pattern.cpp
+//  12966    core/random.cpp
+//  13021    core/reporter.cpp
+//  13119    core/text.cpp
+//  13463    model/acceptance.cpp
+//  13522    model/checks.cpp
+//  13559    model/connection_fault.cpp
+//  13661    model/failure.cpp
+//  13807    model/fault.cpp
+//  14041    model/finding.cpp
+//  14075    model/http_reply.cpp
+//  14141    model/pace.cpp
+//  14339    model/profile.cpp
+//  14517    model/range.cpp
+//  14547    model/received_request.cpp
+//  14615    model/reply.cpp
+//  15021    model/reply_checks.cpp
+//  15215    model/reply_template.cpp
+//  15382    model/sent_answer.cpp
+//  15410    model/sse_dialect.cpp
+//  15555    request/chat_fields.cpp
+//  15697    request/chat_messages.cpp
+//  15906    request/chat_reader.cpp
+//  16314    request/chat_request.cpp
+//  16398    request/embedding_request.cpp
+//  16486    keys/api_key.cpp
+//  16539    keys/key_store.cpp
+//  17084    keys/keys.cpp
+//  17158    keys/secrets.cpp
+//  17363    answer/bodies.cpp
+//  17436    answer/completion.cpp
+//  17662    answer/completion_events.cpp
+//  17858    answer/completion_json.cpp
+//  18075    answer/default_reply.cpp
+//  18252    answer/embeddings.cpp
+//  18369    answer/schema_checker.cpp
+//  18832    answer/schema_instance.cpp
+//  19205    answer/tokens.cpp
+//  19426    answer/words.cpp
+//  19487    script/chaos.cpp
+//  19627    script/chaos_rules.cpp
+//  19739    script/connection_faults.cpp
+//  19848    script/excerpts.cpp
+//  19910    script/field_matchers.cpp
+//  20288    script/forced_failures.cpp
+//  20377    script/hiding.cpp
+//  20492    script/json_comparison.cpp
+//  20578    script/matcher.cpp
+//  20871    script/matchers.cpp
+//  21222    script/scope.cpp
+//  21280    script/script.cpp
+//  21698    script/text_matchers.cpp
+//  21837    delivery/answer_log.cpp
+//  22007    delivery/delivery.cpp
+//  22475    delivery/faults_and_waits.cpp
+//  22768    delivery/framing.cpp
+//  22908    delivery/gzip.cpp
+//  22980    delivery/pace_schedule.cpp
+//  23049    delivery/progress.cpp
+//  23130    delivery/write_queue.cpp
+//  23271    http/acceptor.cpp
+//  23379    http/compatibility.cpp
+//  23488    http/connection.cpp
+//  24071    http/poller.cpp
+//  24239    http/reactor.cpp
+//  24502    http/request_reader.cpp
+//  24975    http/response.cpp
+//  25056    http/server.cpp
+//  25463    http/sockets.cpp
+//  25965    http/turned_away.cpp
+//  26049    http/workers.cpp
+//  26162    evidence/diagnosis.cpp
+//  26392    evidence/evidence_json.cpp
+//  26761    evidence/exchange.cpp
+//  27051    evidence/gateway_problems.cpp
+//  27499    evidence/journal.cpp
+//  27654    evidence/kept_problems.cpp
+//  27764    evidence/notes.cpp
+//  27866    evidence/record.cpp
+//  28328    evidence/redaction.cpp
+//  28468    evidence/redirects.cpp
+//  28591    evidence/retries.cpp
+//  29122    evidence/review.cpp
+//  29528    evidence/told_in_body.cpp
+//  29625    evidence/verification.cpp
+//  29743    serve/answer_headers.cpp
+//  29820    serve/asked_requests.cpp
+//  29887    serve/chat_judge.cpp
+//  30240    serve/connection_loop.cpp
+//  30401    serve/gateway_state.cpp
+//  30437    serve/judge.cpp
+//  30683    serve/limits.cpp
+//  30791    serve/operations.cpp
+//  31017    serve/reply_answer.cpp
+//  31158    serve/request_checks.cpp
+//  31243    serve/runner.cpp
+//  31640    serve/served_models.cpp
+//  31718    serve/served_request.cpp
+//  31792    gateway/catalogue.cpp
+//  32211    gateway/catalogue_chunks.cpp
+//  32522    gateway/catalogue_delivery.cpp
+//  32686    gateway/catalogue_entries.cpp
+//  32916    gateway/catalogue_failures.cpp
+//  33207    gateway/catalogue_framing.cpp
+//  33438    gateway/catalogue_tool_calls.cpp
+//  33645    gateway/chat_script.cpp
+//  33794    gateway/gateway.cpp
+//  34092    gateway/mishaps.cpp
+//  34434    gateway/options.cpp
+//  34590    gateway/sweep.cpp
+//  35010    document/scenario_files.cpp
+//  35148    document/script_document.cpp
+//  35538    document/script_faults.cpp
+//  35830    document/script_files.cpp
+//  35974    document/script_gateway.cpp
+//  36286    document/script_matchers.cpp
+//  36579    document/script_objects.cpp
+//  36739    document/script_reader.cpp
+//  37187    document/script_references.cpp
+//  37523    document/script_replies.cpp
+//  37914    document/script_schema.cpp
+//  38041    document/script_sections.cpp
+//  38583    document/script_values.cpp
+//  38971  Adapters
+//  38988    adapters/catch2.hpp
+//  39142    adapters/doctest.hpp
+//  39302    adapters/gtest.hpp

@@ -86,7 +86,7 @@ Options with_keys(Options options, const std::vector<std::string>& keys) {
     const std::string secret = disabled ? spec.substr(0, rest) : spec;
     // The error message must not repeat the value, which may be a real key.
     if (secret.empty() || secret == "sk-") throw BadValue("--key: a key must not be empty or just sk-");
-    if (!disabled && !has_default) {
+    if (secret == spec && !has_default) {
       options = options.api_key(secret);
       has_default = true;
     } else {
@@ -156,6 +156,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--limit", flags.limit, "REQUESTS/WINDOW", "rate limit for all keys together: 60/1m, 2/500ms, 10/60s");
   option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW",
          "token limit for all keys together: 6000/1m, 200000/24h");
+  option("--limit-concurrent", flags.limit_concurrent, "REQUESTS", "limit of requests at a time for all keys together")
+      ->check(CLI::PositiveNumber);
   option("--seed", flags.seed, "NUMBER", "seed of ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, and what to accept (documented)")
@@ -205,6 +207,7 @@ Options with_flags(Options options, const Flags& flags) {
   if (flags.limit_tokens)
     options = with_limit(options, &Options::limit_tokens, "--limit-tokens", "TOKENS/WINDOW, such as 6000/1m",
                          *flags.limit_tokens);
+  if (flags.limit_concurrent) options = options.limit_concurrent(*flags.limit_concurrent);
   if (flags.first_token_ms || flags.gap_ms) {
     Pace pace;
     if (flags.first_token_ms) pace = pace.first_token_after(std::chrono::milliseconds(*flags.first_token_ms));

@@ -61,7 +61,8 @@ export function rights(key) {
 }
 
 export function limits(key) {
-  return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`].filter(Boolean).join(', ') || 'none';
+  const concurrent = key.limit_concurrent && `${key.concurrent} of ${key.limit_concurrent} at a time`;
+  return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`, concurrent].filter(Boolean).join(', ') || 'none';
 }
 
 const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
@@ -88,21 +89,25 @@ function rightsFields(key) {
   const operations = el('textarea', { rows: 2, spellcheck: 'false' });
   const limit = el('input', { autocomplete: 'off', spellcheck: 'false' });
   const tokens = el('input', { autocomplete: 'off', spellcheck: 'false' });
+  const concurrent = el('input', { type: 'number', min: 1 });
   if (key) {
     name.value = key.name;
     models.value = key.models.join(', ');
     operations.value = operationTexts(key).join('\n');
     limit.value = key.limit ?? '';
     tokens.value = key.limit_tokens ?? '';
+    concurrent.value = key.limit_concurrent ?? '';
   }
   const read = () => ({ name: name.value.trim(), models: words(models.value, ','), operations: words(operations.value, '\n'),
-    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null });
+    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null,
+    limit_concurrent: Number(concurrent.value) || null });
   return { read, fields: [
     field('Description', name),
     field('Models', models, 'Separated by commas. Empty: all models.'),
     field('Operations', operations, 'One per line, such as list_models or POST /v1/chat/completions. Empty: all operations.'),
     field('Limit', limit, 'Requests per window, such as 10/1m. Empty: no limit.'),
-    field('Token limit', tokens, 'Tokens per window, such as 6000/1m. Empty: no limit.')] };
+    field('Token limit', tokens, 'Tokens per window, such as 6000/1m. Empty: no limit.'),
+    field('Concurrent requests', concurrent, 'The most at a time. Empty: no limit.')] };
 }
 
 async function edit(key, refresh) {

@@ -87,6 +87,10 @@ void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target
   options = options.limit_tokens(limit.tokens, limit.window);
 }
 
+void set_key_limit_concurrent(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<&KeyOptions::limit_concurrent>::apply(reader, node, &key_options_of(target));
+}
+
 void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -179,6 +183,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
+    {"limit_concurrent", &positive, "how many requests of all keys it answers at a time; no limit unless set",
+     &SetBy<&Options::limit_concurrent>::apply},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -286,6 +292,8 @@ inline constexpr ScriptRow key_rows[] = {
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
     {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
+    {"limit_concurrent", &positive, "how many of its requests are answered at a time; unless set, any number",
+     &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };

@@ -1,5 +1,5 @@
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limit, limit_tokens, limit_group).
+// state_for, models, operations, limits).
 
 #include "api_key.hpp"
 
@@ -47,6 +47,9 @@ KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
 }
 KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
+}
+KeyOptions KeyOptions::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::KeyValues::limit_concurrent, requests);
 }
 KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));

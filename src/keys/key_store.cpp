@@ -1,5 +1,5 @@
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of rate and token limits.
+// counting of limits.
 
 #include "key_store.hpp"
 
@@ -70,6 +70,12 @@ void require_limit(const std::optional<TokenLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
+void require_limit(const std::optional<std::size_t>& concurrent) {
+  if (concurrent == 0) {
+    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
+  }
+}
+
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
   // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
@@ -106,6 +112,7 @@ CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
   key_store::require_limit(values.limit_tokens);
+  key_store::require_limit(values.limit_concurrent);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -165,7 +172,14 @@ void KeyStore::put_values(Entry& its, const KeyValues& values) {
   its.key.operations = values.operations;
   its.key.limit = values.limit;
   its.key.limit_tokens = values.limit_tokens;
+  its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+}
+
+ApiKey KeyStore::shown(Entry& its) {
+  ApiKey key = its.key;
+  if (key.limit_concurrent) key.concurrent = windows_of(its).concurrent.used;
+  return key;
 }
 
 KeyStore::Windows& KeyStore::windows_of(Entry& its) {
@@ -229,9 +243,17 @@ void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>&
   changes_.note_for(limited.key.id);
 }
 
-ApiKey KeyStore::for_all() const {
+void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
+  key_store::require_limit(concurrent);
   const std::lock_guard<std::mutex> lock(mutex_);
-  return for_all_.key;
+  ApiKey& key = limited_entry(id).key;
+  key.limit_concurrent = concurrent;
+  changes_.note_for(key.id);
+}
+
+ApiKey KeyStore::for_all() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shown(for_all_);
 }
 
 void KeyStore::offer(const std::string& id) {
@@ -314,7 +336,8 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    windows_of(*its) = Windows{};
+    Windows& windows = windows_of(*its);
+    windows.requests = windows.tokens = LimitWindow{};  // requests under way keep their places
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -341,16 +364,16 @@ bool KeyStore::knows(const std::string& secret) const {
   return by_secret_.count(secret) > 0;
 }
 
-ApiKey KeyStore::find(const std::string& id) const {
+ApiKey KeyStore::find(const std::string& id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return entry(id).key;
+  return shown(entry(id));
 }
 
-std::vector<ApiKey> KeyStore::list() const {
+std::vector<ApiKey> KeyStore::list() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(known->key);
+    if (known->key.state != KeyState::deleted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -420,15 +443,25 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
   return presented;
 }
 
-std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
+std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
   for (Entry* const its : limited)
     if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
-  if (refused) return refused;
+  if (refused) return RequestRefusal{refused};
+  for (Entry* const its : limited)
+    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
+      return RequestRefusal{std::nullopt, *most};
   for (Entry* const its : limited)
     if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
+  for (Entry* const its : limited) {
+    if (!its->key.limit_concurrent) continue;
+    LimitWindow& window = windows_of(*its).concurrent;
+    taken.places.push_back({&window, window.number});
+    taken.amount = 1;
+    ++window.used;
+  }
   return std::nullopt;
 }
 
@@ -438,7 +471,7 @@ bool KeyStore::limits_tokens(const std::string& id) const {
 }
 
 std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
-                                                  TakenTokens& taken) {
+                                                  TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
@@ -452,7 +485,7 @@ std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::si
     if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
   }
   if (refused) return refused;
-  taken.tokens = tokens;
+  taken.amount = tokens;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
     window.take(*limit, now, newest_window_, tokens);
@@ -461,11 +494,11 @@ std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::si
   return std::nullopt;
 }
 
-void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const TakenTokens::Place& place : taken.places)
-    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
-  taken.tokens = tokens;
+  for (const TakenAmount::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
+  taken.amount = tokens;
 }
 
 std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {

@@ -58,14 +58,19 @@ struct LimitWindow {
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
-/// The tokens that a request has taken, and their windows.
-struct TakenTokens {
+/// What a request has taken from limits, and from which windows: tokens, or 1 of the concurrent requests.
+struct TakenAmount {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number when the tokens were taken
+    std::uint64_t number;  // the window's number when the amount was taken
   };
-  std::size_t tokens = 0;
+  std::size_t amount = 0;
   std::vector<Place> places;
+};
+
+struct RequestRefusal {
+  std::optional<Duration> left;  // the rest of the window of a rate limit
+  std::size_t concurrent = 0;    // the exceeded limit of concurrent requests
 };
 
 struct TokenRefusal {
@@ -99,6 +104,8 @@ class KeyStore {
   /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
+  /// Sets a limit of concurrent requests. Requests under way keep their places.
+  void set_limit(const std::string* id, std::optional<std::size_t> concurrent);
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
@@ -112,28 +119,29 @@ class KeyStore {
   /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
-  ApiKey find(const std::string& id) const;
+  ApiKey find(const std::string& id);
   /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list() const;
+  std::vector<ApiKey> list();
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
   /// Returns the limits that all keys share, as a key without an id.
-  ApiKey for_all() const;
+  ApiKey for_all();
 
   const ChangeCount& changes() const { return changes_; }
 
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Does not
   /// count it if `received` is empty. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
-  std::optional<Duration> take(const std::string& id, TimePoint now);
+  /// Counts a request in the shared limits and the key's own, or in none if one is exceeded. Of several, returns the
+  /// rate limit with the longest wait, or else a limit of concurrent requests.
+  std::optional<RequestRefusal> take(const std::string& id, TimePoint now, TakenAmount& taken);
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
   /// request could never meet, or else the limit with the longer remaining time.
-  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenAmount& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
-  void settle(TakenTokens& taken, std::size_t tokens);
+  void settle(TakenAmount& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
@@ -152,6 +160,7 @@ class KeyStore {
   struct Windows {
     LimitWindow requests;
     LimitWindow tokens;
+    LimitWindow concurrent;  // never ends, so its number stays 0
   };
   struct Entry {
     ApiKey key;
@@ -172,6 +181,8 @@ class KeyStore {
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
   Windows& windows_of(Entry& its);
+  /// Returns the key with its number of concurrent requests.
+  ApiKey shown(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description with masked secrets, because list() shows it.
@@ -202,24 +213,24 @@ class KeyStore {
   ChangeCount changes_;
 };
 
-/// The tokens taken for a request. The destructor gives back those that the answer did not use.
-class TokenUse {
+/// What a request has taken from limits. The destructor gives back what the answer did not use.
+class LimitUse {
  public:
-  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
-  ~TokenUse() { store_->settle(taken_, kept_); }
-  TokenUse(const TokenUse&) = delete;
-  TokenUse& operator=(const TokenUse&) = delete;
+  LimitUse(std::shared_ptr<KeyStore> store, TakenAmount taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~LimitUse() { store_->settle(taken_, kept_); }
+  LimitUse(const LimitUse&) = delete;
+  LimitUse& operator=(const LimitUse&) = delete;
 
   /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
-    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+    if (tokens > taken_.amount) store_->settle(taken_, tokens);
   }
-  void keep_all() { kept_ = taken_.tokens; }
+  void keep_all() { kept_ = taken_.amount; }
 
  private:
   std::shared_ptr<KeyStore> store_;
-  TakenTokens taken_;
+  TakenAmount taken_;
   std::size_t kept_ = 0;
 };
 

@@ -29,8 +29,7 @@ std::string Inside::operation_name(const std::string& method, const std::string&
   return kind == Kind::models || kind == Kind::model ? "list_models" : method + " " + path;
 }
 
-std::optional<RateLimit> Inside::limit() const { return state_.keys->for_all().limit; }
-std::optional<TokenLimit> Inside::token_limit() const { return state_.keys->for_all().limit_tokens; }
+ApiKey Inside::limits() const { return state_.keys->for_all(); }
 
 std::vector<QueuedFailure> Inside::failures() const {
   std::vector<QueuedFailure> all;

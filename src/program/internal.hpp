@@ -147,8 +147,8 @@ class JsonText {
   std::vector<Matcher> matchers(Problems& problems) const;
   /// Creates the key in the body, or the keys in its "keys". Creates none if there are problems.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes the settings that the body has: "name", "models", "operations", "limit", "limit_tokens". None if there are
-  /// problems. With an empty id, changes the limits that all keys share.
+  /// Changes the settings that the body has: "name", "models", "operations", and limits. None if there are problems.
+  /// With an empty id, changes the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
   /// Adds the reply's gates that are missing in `gates`.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
@@ -245,8 +245,8 @@ class Inside {
   Json settings_for(const Exchange& exchange) const;
   /// Returns "chat_completions", "list_models", or method and path.
   std::string operation_name(const std::string& method, const std::string& path) const;
-  std::optional<RateLimit> limit() const;
-  std::optional<TokenLimit> token_limit() const;
+  /// Returns the limits that all keys share, as a key without an id.
+  ApiKey limits() const;
   std::vector<QueuedFailure> failures() const;
   /// Returns "text" and "left" of each fault.
   Json connection_faults() const;

@@ -214,10 +214,10 @@ void answer(ServedRequest& served) {
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
-    served.answer = Answer();
+    served.answer.restart();
     served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
   } catch (const std::exception& exception) {
-    served.answer = Answer();
+    served.answer.restart();
     served.answer_failed(exception.what());
   }
 }

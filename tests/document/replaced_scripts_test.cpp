@@ -69,6 +69,7 @@ const std::vector<Restriction> restrictions = {
     {R"(, "limit": "1/1h", "limit_group": "team")", {200, 429, 429}},
     {R"(, "limit_tokens": "5/1h")", {200, 429, 200}},
     {R"(, "limit_tokens": "5/1h", "limit_group": "team")", {200, 429, 200}},
+    {R"(, "limit_concurrent": 1)", {200, 200, 200}},  // see below
     {R"(, "state": "disabled")", {403, 403, 403}},
     {R"(, "state_for": [{"state": "disabled", "requests": 2}])", {403, 403, 200}},
     {R"(, "models": ["other"])", {403, 403, 200}},
@@ -110,6 +111,62 @@ TEST_CASE("a restriction of a key ends when the script removes it, and applies a
   }
 }
 
+/// Returns a "keys" section. Each key is given as its name, its secret, which may be empty, and other members.
+std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
+  std::string section;
+  for (const auto& key : keys) {
+    const std::string secret = key.at(1).empty() ? "" : R"(, "secret": ")" + key.at(1) + "\"";
+    section += (section.empty() ? "" : ", ") + (R"({"name": ")" + key.at(0) + "\"" + secret + key.at(2) + "}");
+  }
+  return "\"keys\": [" + section + "]";
+}
+
+const std::string one = "sk-one-0123456789ab";
+const std::string two = "sk-two-0123456789ab";
+
+int status_with(const Replaced& served, const std::string& secret) {
+  return served.http().with_key(secret).chat().status;
+}
+
+TEST_CASE("a key that its script deletes stays deleted, however many requests come") {
+  Replaced served(keys_section({{"ops", one, R"(, "state_for": [{"state": "disabled", "requests": 2}])"}}));
+  served.by(R"("stubs": [])");
+  for (int request = 0; request < 4; ++request) CHECK(status_with(served, one) == 401);
+}
+
+TEST_CASE("a changed script sets a limit of concurrent requests, and requests under way keep their places") {
+  Replaced served(keys_section({{"ops", one, ""}}));
+  Gateway& gateway = served.gateway();
+  Gate gate;
+  gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  const Http http = served.http().with_key(one);
+  const auto models = [&] { return http.get("/v1/models").status; };
+  std::vector<RawConnection> held;
+  const auto hold = [&] {
+    held.emplace_back(gateway);
+    held.back().send(http.format_chat());
+    REQUIRE(gate.wait_until_reached(held.size(), 10s));
+  };
+  hold();
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1)"}}));
+  CHECK(models() == 200);  // the request under way began without the limit
+  hold();
+  CHECK(models() == 429);
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 2, "limit": "9/1h")"}}));
+  CHECK(models() == 200);
+  served.by(keys_section({{"ops", one, ""}}));
+  CHECK(models() == 200);
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1, "limit_group": "team")"}}));
+  CHECK(models() == 200);  // a group has its own count
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1)"}}));
+  CHECK(models() == 429);
+  gate.open();
+  for (RawConnection& connection : held) CHECK(connection.receive_response().complete);
+  CHECK(models() == 200);
+  const Gateway started(Replaced::script(R"("gateway": {"limit_concurrent": 3})").options());
+  CHECK(started.keys().list().front().concurrent == 0);
+}
+
 TEST_CASE("a key that the script removes is refused; other keys of the script and of the test stay valid") {
   Replaced served(
       R"("keys": [{"name": "a", "secret": "sk-a-0123456789"}, {"name": "b", "secret": "sk-b-0123456789"}])");
@@ -128,23 +185,6 @@ TEST_CASE("a key that the test has disabled stays disabled while its part of the
   CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
 }
 
-/// Returns a "keys" section. Each key is given as its name, its secret, which may be empty, and other members.
-std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
-  std::string section;
-  for (const auto& key : keys) {
-    const std::string secret = key.at(1).empty() ? "" : R"(, "secret": ")" + key.at(1) + "\"";
-    section += (section.empty() ? "" : ", ") + (R"({"name": ")" + key.at(0) + "\"" + secret + key.at(2) + "}");
-  }
-  return "\"keys\": [" + section + "]";
-}
-
-const std::string one = "sk-one-0123456789ab";
-const std::string two = "sk-two-0123456789ab";
-
-int status_with(const Replaced& served, const std::string& secret) {
-  return served.http().with_key(secret).chat().status;
-}
-
 TEST_CASE("a key that a script removes and adds again is the same key, even with another name") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
@@ -161,12 +201,6 @@ TEST_CASE("a key that a script removes and adds again is the same key, even with
   CHECK(status_with(served, one) == 401);
   CHECK(status_with(served, two) == 200);
   CHECK(served.gateway().keys().list().back().id == id);
-}
-
-TEST_CASE("a key that its script deletes stays deleted, however many requests come") {
-  Replaced served(keys_section({{"ops", one, R"(, "state_for": [{"state": "disabled", "requests": 2}])"}}));
-  served.by(R"("stubs": [])");
-  for (int request = 0; request < 4; ++request) CHECK(status_with(served, one) == 401);
 }
 
 TEST_CASE("a key has the secret of the current script, and its old secret is refused") {

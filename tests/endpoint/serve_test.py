@@ -275,7 +275,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertRegex(version.stdout, r"^mock-gateway \d+\.\d+\.\d+\n$")
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
-        for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--limit-tokens", "--seed", "--profile",
+        for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--limit-tokens", "--limit-concurrent", "--seed", "--profile",
                      "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
                      "--version", "--script", "--quiet", "--report", "--fail-on", "--without-finding"]:
             self.assertIn(flag, usage.stdout)
@@ -799,6 +799,7 @@ class HowItEnds(unittest.TestCase):
                 ["--limit", "1/ms"], ["--first-token-ms", "3600001"], ["--first-token-ms", "-1"],
                 ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit-tokens", "60"], ["--limit-tokens", "0/60s"], ["--limit-tokens", "x/60s"],
+                ["--limit-concurrent", "0"], ["--limit-concurrent", "-1"], ["--limit-concurrent", "x"], ["--limit-concurrent", "1.5"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "1/900000h"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
                 ["--first-token-ms", "x"], ["--gap-ms", "-5"], ["--gap-ms", "3600001"],
