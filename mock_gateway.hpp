@@ -2959,6 +2959,8 @@ struct ApiKey {
   std::size_t requests = 0;
   /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
+  /// Why KeyOptions::deleted_after deleted it: "deleted after 5 requests", "expired 30m after first use". Or empty.
+  std::string ended;
 };
 
 /// A new key with its secret, which is not shown again.
@@ -2987,6 +2989,8 @@ struct KeyValues {
   std::optional<TokenLimit> limit_tokens;
   std::optional<std::size_t> limit_concurrent;
   std::string limit_group;
+  std::optional<std::size_t> deleted_after_requests;
+  std::optional<Duration> deleted_after_time;
 };
 
 }  // namespace detail
@@ -3024,6 +3028,10 @@ class KeyOptions {
   /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
   /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
+  /// Deletes the key after that many requests, at least 1, or that time since the first one, whichever comes first:
+  /// further requests get 401. All requests count, regardless of the answer. Default: never.
+  [[nodiscard]] KeyOptions deleted_after(std::size_t requests) const;
+  [[nodiscard]] KeyOptions deleted_after(Duration time) const;
 
  private:
   friend struct detail::Access;
@@ -4673,6 +4681,9 @@ std::string base64(std::string_view bytes);
 /// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
+/// Returns a duration as in scripts: "1m", "90s", "1.5ms".
+std::string scripted(std::chrono::nanoseconds duration);
+
 }  // namespace text
 }}}  // namespace mock_gateway::detail
 
@@ -6165,8 +6176,8 @@ class KeyStore {
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
-  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
-  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
+  /// longer in the script are deleted, and restored when their name or secret returns, unless they have ended. A key
+  /// with the name but another owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -6176,8 +6187,8 @@ class KeyStore {
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id);
-  /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list();
+  /// Returns all keys that are not deleted, in order of creation. `with_ended`: also those deleted by deleted_after.
+  std::vector<ApiKey> list(bool with_ended = false);
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
@@ -6225,6 +6236,9 @@ class KeyStore {
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
     Windows windows;
+    std::optional<std::size_t> last_request;  // KeyOptions::deleted_after
+    std::optional<Duration> lifetime;
+    std::optional<TimePoint> first_used;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
@@ -6236,6 +6250,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// Deletes the key if its KeyOptions::deleted_after has come. Called before its state is read.
+  void end_if_due(Entry& its) const;
+  void end_all_due() const;
   Windows& windows_of(Entry& its);
   /// Returns the key with its number of concurrent requests.
   ApiKey shown(Entry& its);
@@ -6248,7 +6265,8 @@ class KeyStore {
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
+  /// Returns a key that the script has deleted, or that has ended, or null. Looks for the secret first, then for the
+  /// name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -13457,6 +13475,14 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
   return duration > std::chrono::nanoseconds::zero() ? "less than 0.001 ms" : "0 s";
 }
 
+MOCK_GATEWAY_INLINE std::string scripted(std::chrono::nanoseconds duration) {
+  constexpr std::chrono::hours hour{1};
+  constexpr std::chrono::minutes minute{1};
+  if (duration % hour == hour.zero()) return std::to_string(duration / hour) + "h";
+  if (duration % minute == minute.zero()) return std::to_string(duration / minute) + "m";
+  return printed(duration);
+}
+
 }  // namespace text
 }}}  // namespace mock_gateway::detail
 
@@ -16486,7 +16512,7 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limits).
+// state_for, models, operations, limits, deleted_after).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16533,13 +16559,21 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_concurrent(std::size_t requests
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
 }
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::deleted_after(std::size_t requests) const {
+  if (requests == 0) throw GatewayError("a key lasts at least 1 request; to refuse all requests, disable the key");
+  return detail::with(*this, &detail::KeyValues::deleted_after_requests, requests);
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::deleted_after(Duration time) const {
+  if (time <= Duration::zero()) throw GatewayError("a key must last longer than 0; to refuse all requests, disable it");
+  return detail::with(*this, &detail::KeyValues::deleted_after_time, time);
+}
 
 }}  // namespace mock_gateway
 
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of limits.
+// counting of limits; the end of a key that deletes itself.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16706,6 +16740,21 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.limit_tokens = values.limit_tokens;
   its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+  its.last_request = values.deleted_after_requests;
+  its.lifetime = values.deleted_after_time;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::end_if_due(Entry& its) const {
+  if (its.key.state == KeyState::deleted) return;
+  if (its.lifetime && its.first_used && clock_.now() - *its.first_used >= *its.lifetime)
+    its.key.ended = "expired " + text::scripted(*its.lifetime) + " after first use";
+  else if (its.last_request && its.key.requests >= *its.last_request)
+    its.key.ended = "deleted after " + text::counted(*its.last_request, "request");
+  if (!its.key.ended.empty()) put_in_state(its, KeyState::deleted, {});
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::end_all_due() const {
+  for (const auto& known : entries_) end_if_due(*known);
 }
 
 MOCK_GATEWAY_INLINE ApiKey KeyStore::shown(Entry& its) {
@@ -16804,11 +16853,13 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wa
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
-  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto is_it = [script](const Entry& known, bool may_have_ended) {
+    return known.script == script && (known.taken_away || (may_have_ended && !known.key.ended.empty()));
+  };
   const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
-  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  if (holder != by_secret_.end() && is_it(*holder->second, true)) return holder->second;
   for (Entry* const known : described(wanted.name))
-    if (is_it(*known)) return known;
+    if (is_it(*known, !wanted.secret())) return known;  // an ended key with another secret gets a successor
   return nullptr;
 }
 
@@ -16824,12 +16875,14 @@ MOCK_GATEWAY_INLINE std::string KeyStore::conflict(const ScriptedKey& wanted, st
   const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
-  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  const bool stays_ended = !known.key.ended.empty() && !named;
+  if (owns(known) && (known.taken_away || stays_ended || known.key.state != KeyState::deleted)) return {};
   return key_store::taken(known.key);
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<std::string> all;
   for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
   return all;
@@ -16838,6 +16891,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::conflicts(const std::vect
 MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
   const TimePoint now = clock_.now();
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   for (const ScriptedKey& one : wanted) {
     const std::string forbidden = conflict(one, script);
     if (!forbidden.empty())
@@ -16857,6 +16911,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
+    if (its && !its->key.ended.empty()) continue;  // for good
     const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
@@ -16882,6 +16937,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
 MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
     const bool is_owned = script != 0 && known->script == script;
@@ -16901,11 +16957,13 @@ MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) {
   return shown(entry(id));
 }
 
-MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() {
+MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list(bool with_ended) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(shown(*known));
+    const bool is_wanted = known->key.state != KeyState::deleted || (with_ended && !known->key.ended.empty());
+    if (is_wanted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -16958,15 +17016,21 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
     presented.status = CredentialStatus::unknown;
     return presented;
   }
-  ApiKey& key = known->second->key;
+  Entry& its = *known->second;
+  end_if_due(its);
+  ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
+    if (!its.first_used) its.first_used = clock_.now();
   }
   presented.key = key;
-  if (received) take_step(*known->second);
+  if (received) {
+    take_step(its);
+    end_if_due(its);
+  }
   // The script has given this key another secret since.
-  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
+  if (its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
@@ -17048,9 +17112,12 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(con
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  if (found != by_id_.end()) return *found->second;
+  if (const auto found = by_id_.find(id); found != by_id_.end()) {
+    end_if_due(*found->second);
+    return *found->second;
+  }
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  for (Entry* const one : named) end_if_due(*one);
   const auto deleted = std::stable_partition(named.begin(), named.end(),
                                              [](const Entry* known) { return known->key.state != KeyState::deleted; });
   if (deleted != named.begin()) named.erase(deleted, named.end());
@@ -30478,7 +30545,7 @@ MOCK_GATEWAY_INLINE std::string reason_of_key(const KeyStore::Presented& present
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
     case Status::unknown: return "the gateway has no such key";
-    case Status::deleted: return "the key is deleted";
+    case Status::deleted: return "the key is deleted" + (presented.key.ended.empty() ? "" : ": " + presented.key.ended);
     case Status::disabled: return "the key is disabled";
     case Status::enabled: break;
   }
@@ -36241,6 +36308,26 @@ MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& no
   key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
+MOCK_GATEWAY_INLINE ScriptType key_end() {
+  return {"number of requests, a duration, or both",
+          R"({"anyOf":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"},)"
+          R"({"type":"array","prefixItems":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"}],)"
+          R"("minItems":2,"maxItems":2}]})"};
+}
+
+MOCK_GATEWAY_INLINE void set_key_end(ScriptReader& reader, const ScriptNode& node, void* target) {
+  KeyOptions& key = key_options_of(target);
+  if (node.value.is_number()) {
+    key = key.deleted_after(read_value<std::size_t>(reader, node));
+  } else if (node.value.is_string()) {
+    key = key.deleted_after(read_value<Duration>(reader, node));
+  } else {
+    script_values::require_list(node, 2, "a number of requests, a duration such as \"30m\", or both as [5, \"30m\"]");
+    key = key.deleted_after(read_value<std::size_t>(reader, node.element(0)))
+              .deleted_after(read_value<Duration>(reader, node.element(1)));
+  }
+}
+
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
@@ -36257,6 +36344,8 @@ inline constexpr ScriptRow key_rows[] = {
      &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
+    {"deleted_after", &key_end, "it is deleted after that many of its requests, or that time since the first one",
+     &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 
@@ -39447,244 +39536,244 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2735    evidence/review.hpp
 //   2876    model/operation.hpp
 //   2907    keys/api_key.hpp
-//   3036    keys/keys.hpp
-//   3098    model/profile.hpp
-//   3127    model/tokenizer.hpp
-//   3139    gateway/options.hpp
-//   3283    model/acceptance.hpp
-//   3452    request/chat_request.hpp
-//   3571    script/scope.hpp
-//   3625    script/failure_scope.hpp
-//   3672    script/chaos.hpp
-//   3766    gateway/sweep.hpp
-//   3907    gateway/catalogue.hpp
-//   4068    gateway/mishaps.hpp
-//   4167    document/scenario_files.hpp
-//   4199    core/error.hpp
-//   4214    document/script_document.hpp
-//   4353    evidence/evidence_json.hpp
-//   4377    core/printed.hpp
-//   4406    core/reporter.hpp
-//   4485  Implementation
-//   4546    core/random.hpp
-//   4576    core/text.hpp
-//   4679    core/json_reader.hpp
-//   4735    core/pattern.hpp
-//   4826    core/json_pointer.hpp
-//   4874    core/calendar.hpp
-//   4893    core/access.hpp
-//   4965    core/timeline.hpp
-//   5145    core/rows.hpp
-//   5171    core/change_count.hpp
-//   5215    core/process.hpp
-//   5242    core/warning.hpp
-//   5257    core/heap_optional.hpp
-//   5284    core/handoff.hpp
-//   5321    model/profile_traits.hpp
-//   5421    model/checks.hpp
-//   5437    model/reply_data.hpp
-//   5506    model/request_error.hpp
-//   5519    model/fault_rows.hpp
-//   5635    model/failure_rows.hpp
-//   5675    model/dialect_rows.hpp
-//   5712    model/finding_kinds.hpp
-//   5801    model/reply_checks.hpp
-//   5850    request/embedding_request.hpp
-//   5874    request/chat_parser.hpp
-//   5891    request/chat_fields.hpp
-//   5939    request/chat_reader.hpp
-//   6034    keys/secrets.hpp
-//   6077    keys/key_store.hpp
-//   6295    answer/bodies.hpp
-//   6323    answer/events.hpp
-//   6381    answer/tokens.hpp
-//   6451    answer/completion.hpp
-//   6540    answer/completion_json.hpp
-//   6576    answer/completion_events.hpp
-//   6637    answer/words.hpp
-//   6652    answer/default_reply.hpp
-//   6667    answer/schema_checker.hpp
-//   6770    answer/embeddings.hpp
-//   6786    answer/occurrences.hpp
-//   6821    script/matcher_node.hpp
-//   6941    script/owed_replies.hpp
-//   7003    script/script.hpp
-//   7269    script/chaos_plan.hpp
-//   7311    script/chaos_rules.hpp
-//   7385    script/connection_faults.hpp
-//   7439    script/forced_failures.hpp
-//   7478    script/field_matchers.hpp
-//   7552    script/hiding.hpp
-//   7591    script/excerpts.hpp
-//   7615    script/json_comparison.hpp
-//   7641    delivery/answer_log.hpp
-//   7751    delivery/gzip.hpp
-//   7777    delivery/framing.hpp
-//   7835    delivery/outlet.hpp
-//   7883    delivery/pace_schedule.hpp
-//   7925    delivery/progress.hpp
-//   7987    delivery/waits.hpp
-//   8063    delivery/write_queue.hpp
-//   8158    delivery/delivery.hpp
-//   8445    http/exchange_observer.hpp
-//   8479    http/sockets.hpp
-//   8599    http/wakes.hpp
-//   8668    http/connection.hpp
-//   8937    http/request_reader.hpp
-//   9064    http/server.hpp
-//   9124    http/response.hpp
-//   9139    http/turned_away.hpp
-//   9187    http/workers.hpp
-//   9243    http/acceptor.hpp
-//   9286    http/poller.hpp
-//   9339    http/reactor.hpp
-//   9445    evidence/kept_problems.hpp
-//   9508    evidence/record.hpp
-//   9767    evidence/diagnosis.hpp
-//   9832    evidence/gateway_problems.hpp
-//   9931    evidence/review_parts.hpp
-//   9995    serve/asked_requests.hpp
-//  10072    serve/operations.hpp
-//  10139    serve/served_models.hpp
-//  10179    serve/gateway_state.hpp
-//  10238    serve/served_request.hpp
-//  10433    serve/runner.hpp
-//  10489    serve/connection_loop.hpp
-//  10532    serve/tester_code.hpp
-//  10596    gateway/catalogue_entries.hpp
-//  10867    gateway/option_values.hpp
-//  10928    gateway/sweep_run.hpp
-//  10952    document/script_reader.hpp
-//  11163    document/script_sections.hpp
-//  11348    document/script_values.hpp
-//  11514    core/calendar.cpp
-//  11595    core/clock.cpp
-//  12000    core/gate.cpp
-//  12212    core/json_reader.cpp
-//  12553    core/pattern.cpp
-//  12966    core/random.cpp
-//  13021    core/reporter.cpp
-//  13119    core/text.cpp
-//  13463    model/acceptance.cpp
-//  13522    model/checks.cpp
-//  13559    model/connection_fault.cpp
-//  13661    model/failure.cpp
-//  13807    model/fault.cpp
-//  14041    model/finding.cpp
-//  14075    model/http_reply.cpp
-//  14141    model/pace.cpp
-//  14339    model/profile.cpp
-//  14517    model/range.cpp
-//  14547    model/received_request.cpp
-//  14615    model/reply.cpp
-//  15021    model/reply_checks.cpp
-//  15215    model/reply_template.cpp
-//  15382    model/sent_answer.cpp
-//  15410    model/sse_dialect.cpp
-//  15555    request/chat_fields.cpp
-//  15697    request/chat_messages.cpp
-//  15906    request/chat_reader.cpp
-//  16314    request/chat_request.cpp
-//  16398    request/embedding_request.cpp
-//  16486    keys/api_key.cpp
-//  16539    keys/key_store.cpp
-//  17084    keys/keys.cpp
-//  17158    keys/secrets.cpp
-//  17363    answer/bodies.cpp
-//  17436    answer/completion.cpp
-//  17662    answer/completion_events.cpp
-//  17858    answer/completion_json.cpp
-//  18075    answer/default_reply.cpp
-//  18252    answer/embeddings.cpp
-//  18369    answer/schema_checker.cpp
-//  18832    answer/schema_instance.cpp
-//  19205    answer/tokens.cpp
-//  19426    answer/words.cpp
-//  19487    script/chaos.cpp
-//  19627    script/chaos_rules.cpp
-//  19739    script/connection_faults.cpp
-//  19848    script/excerpts.cpp
-//  19910    script/field_matchers.cpp
-//  20288    script/forced_failures.cpp
-//  20377    script/hiding.cpp
-//  20492    script/json_comparison.cpp
-//  20578    script/matcher.cpp
-//  20871    script/matchers.cpp
-//  21222    script/scope.cpp
-//  21280    script/script.cpp
-//  21698    script/text_matchers.cpp
-//  21837    delivery/answer_log.cpp
-//  22007    delivery/delivery.cpp
-//  22475    delivery/faults_and_waits.cpp
-//  22768    delivery/framing.cpp
-//  22908    delivery/gzip.cpp
-//  22980    delivery/pace_schedule.cpp
-//  23049    delivery/progress.cpp
-//  23130    delivery/write_queue.cpp
-//  23271    http/acceptor.cpp
-//  23379    http/compatibility.cpp
-//  23488    http/connection.cpp
-//  24071    http/poller.cpp
-//  24239    http/reactor.cpp
-//  24502    http/request_reader.cpp
-//  24975    http/response.cpp
-//  25056    http/server.cpp
-//  25463    http/sockets.cpp
-//  25965    http/turned_away.cpp
-//  26049    http/workers.cpp
-//  26162    evidence/diagnosis.cpp
-//  26392    evidence/evidence_json.cpp
-//  26761    evidence/exchange.cpp
-//  27051    evidence/gateway_problems.cpp
-//  27499    evidence/journal.cpp
-//  27654    evidence/kept_problems.cpp
-//  27764    evidence/notes.cpp
-//  27866    evidence/record.cpp
-//  28328    evidence/redaction.cpp
-//  28468    evidence/redirects.cpp
-//  28591    evidence/retries.cpp
-//  29122    evidence/review.cpp
-//  29528    evidence/told_in_body.cpp
-//  29625    evidence/verification.cpp
-//  29743    serve/answer_headers.cpp
-//  29820    serve/asked_requests.cpp
-//  29887    serve/chat_judge.cpp
-//  30240    serve/connection_loop.cpp
-//  30401    serve/gateway_state.cpp
-//  30437    serve/judge.cpp
-//  30683    serve/limits.cpp
-//  30791    serve/operations.cpp
-//  31017    serve/reply_answer.cpp
-//  31158    serve/request_checks.cpp
-//  31243    serve/runner.cpp
-//  31640    serve/served_models.cpp
-//  31718    serve/served_request.cpp
-//  31792    gateway/catalogue.cpp
-//  32211    gateway/catalogue_chunks.cpp
-//  32522    gateway/catalogue_delivery.cpp
-//  32686    gateway/catalogue_entries.cpp
-//  32916    gateway/catalogue_failures.cpp
-//  33207    gateway/catalogue_framing.cpp
-//  33438    gateway/catalogue_tool_calls.cpp
-//  33645    gateway/chat_script.cpp
-//  33794    gateway/gateway.cpp
-//  34092    gateway/mishaps.cpp
-//  34434    gateway/options.cpp
-//  34590    gateway/sweep.cpp
-//  35010    document/scenario_files.cpp
-//  35148    document/script_document.cpp
-//  35538    document/script_faults.cpp
-//  35830    document/script_files.cpp
-//  35974    document/script_gateway.cpp
-//  36286    document/script_matchers.cpp
-//  36579    document/script_objects.cpp
-//  36739    document/script_reader.cpp
-//  37187    document/script_references.cpp
-//  37523    document/script_replies.cpp
-//  37914    document/script_schema.cpp
-//  38041    document/script_sections.cpp
-//  38583    document/script_values.cpp
-//  38971  Adapters
-//  38988    adapters/catch2.hpp
-//  39142    adapters/doctest.hpp
-//  39302    adapters/gtest.hpp
+//   3044    keys/keys.hpp
+//   3106    model/profile.hpp
+//   3135    model/tokenizer.hpp
+//   3147    gateway/options.hpp
+//   3291    model/acceptance.hpp
+//   3460    request/chat_request.hpp
+//   3579    script/scope.hpp
+//   3633    script/failure_scope.hpp
+//   3680    script/chaos.hpp
+//   3774    gateway/sweep.hpp
+//   3915    gateway/catalogue.hpp
+//   4076    gateway/mishaps.hpp
+//   4175    document/scenario_files.hpp
+//   4207    core/error.hpp
+//   4222    document/script_document.hpp
+//   4361    evidence/evidence_json.hpp
+//   4385    core/printed.hpp
+//   4414    core/reporter.hpp
+//   4493  Implementation
+//   4554    core/random.hpp
+//   4584    core/text.hpp
+//   4690    core/json_reader.hpp
+//   4746    core/pattern.hpp
+//   4837    core/json_pointer.hpp
+//   4885    core/calendar.hpp
+//   4904    core/access.hpp
+//   4976    core/timeline.hpp
+//   5156    core/rows.hpp
+//   5182    core/change_count.hpp
+//   5226    core/process.hpp
+//   5253    core/warning.hpp
+//   5268    core/heap_optional.hpp
+//   5295    core/handoff.hpp
+//   5332    model/profile_traits.hpp
+//   5432    model/checks.hpp
+//   5448    model/reply_data.hpp
+//   5517    model/request_error.hpp
+//   5530    model/fault_rows.hpp
+//   5646    model/failure_rows.hpp
+//   5686    model/dialect_rows.hpp
+//   5723    model/finding_kinds.hpp
+//   5812    model/reply_checks.hpp
+//   5861    request/embedding_request.hpp
+//   5885    request/chat_parser.hpp
+//   5902    request/chat_fields.hpp
+//   5950    request/chat_reader.hpp
+//   6045    keys/secrets.hpp
+//   6088    keys/key_store.hpp
+//   6313    answer/bodies.hpp
+//   6341    answer/events.hpp
+//   6399    answer/tokens.hpp
+//   6469    answer/completion.hpp
+//   6558    answer/completion_json.hpp
+//   6594    answer/completion_events.hpp
+//   6655    answer/words.hpp
+//   6670    answer/default_reply.hpp
+//   6685    answer/schema_checker.hpp
+//   6788    answer/embeddings.hpp
+//   6804    answer/occurrences.hpp
+//   6839    script/matcher_node.hpp
+//   6959    script/owed_replies.hpp
+//   7021    script/script.hpp
+//   7287    script/chaos_plan.hpp
+//   7329    script/chaos_rules.hpp
+//   7403    script/connection_faults.hpp
+//   7457    script/forced_failures.hpp
+//   7496    script/field_matchers.hpp
+//   7570    script/hiding.hpp
+//   7609    script/excerpts.hpp
+//   7633    script/json_comparison.hpp
+//   7659    delivery/answer_log.hpp
+//   7769    delivery/gzip.hpp
+//   7795    delivery/framing.hpp
+//   7853    delivery/outlet.hpp
+//   7901    delivery/pace_schedule.hpp
+//   7943    delivery/progress.hpp
+//   8005    delivery/waits.hpp
+//   8081    delivery/write_queue.hpp
+//   8176    delivery/delivery.hpp
+//   8463    http/exchange_observer.hpp
+//   8497    http/sockets.hpp
+//   8617    http/wakes.hpp
+//   8686    http/connection.hpp
+//   8955    http/request_reader.hpp
+//   9082    http/server.hpp
+//   9142    http/response.hpp
+//   9157    http/turned_away.hpp
+//   9205    http/workers.hpp
+//   9261    http/acceptor.hpp
+//   9304    http/poller.hpp
+//   9357    http/reactor.hpp
+//   9463    evidence/kept_problems.hpp
+//   9526    evidence/record.hpp
+//   9785    evidence/diagnosis.hpp
+//   9850    evidence/gateway_problems.hpp
+//   9949    evidence/review_parts.hpp
+//  10013    serve/asked_requests.hpp
+//  10090    serve/operations.hpp
+//  10157    serve/served_models.hpp
+//  10197    serve/gateway_state.hpp
+//  10256    serve/served_request.hpp
+//  10451    serve/runner.hpp
+//  10507    serve/connection_loop.hpp
+//  10550    serve/tester_code.hpp
+//  10614    gateway/catalogue_entries.hpp
+//  10885    gateway/option_values.hpp
+//  10946    gateway/sweep_run.hpp
+//  10970    document/script_reader.hpp
+//  11181    document/script_sections.hpp
+//  11366    document/script_values.hpp
+//  11532    core/calendar.cpp
+//  11613    core/clock.cpp
+//  12018    core/gate.cpp
+//  12230    core/json_reader.cpp
+//  12571    core/pattern.cpp
+//  12984    core/random.cpp
+//  13039    core/reporter.cpp
+//  13137    core/text.cpp
+//  13489    model/acceptance.cpp
+//  13548    model/checks.cpp
+//  13585    model/connection_fault.cpp
+//  13687    model/failure.cpp
+//  13833    model/fault.cpp
+//  14067    model/finding.cpp
+//  14101    model/http_reply.cpp
+//  14167    model/pace.cpp
+//  14365    model/profile.cpp
+//  14543    model/range.cpp
+//  14573    model/received_request.cpp
+//  14641    model/reply.cpp
+//  15047    model/reply_checks.cpp
+//  15241    model/reply_template.cpp
+//  15408    model/sent_answer.cpp
+//  15436    model/sse_dialect.cpp
+//  15581    request/chat_fields.cpp
+//  15723    request/chat_messages.cpp
+//  15932    request/chat_reader.cpp
+//  16340    request/chat_request.cpp
+//  16424    request/embedding_request.cpp
+//  16512    keys/api_key.cpp
+//  16573    keys/key_store.cpp
+//  17151    keys/keys.cpp
+//  17225    keys/secrets.cpp
+//  17430    answer/bodies.cpp
+//  17503    answer/completion.cpp
+//  17729    answer/completion_events.cpp
+//  17925    answer/completion_json.cpp
+//  18142    answer/default_reply.cpp
+//  18319    answer/embeddings.cpp
+//  18436    answer/schema_checker.cpp
+//  18899    answer/schema_instance.cpp
+//  19272    answer/tokens.cpp
+//  19493    answer/words.cpp
+//  19554    script/chaos.cpp
+//  19694    script/chaos_rules.cpp
+//  19806    script/connection_faults.cpp
+//  19915    script/excerpts.cpp
+//  19977    script/field_matchers.cpp
+//  20355    script/forced_failures.cpp
+//  20444    script/hiding.cpp
+//  20559    script/json_comparison.cpp
+//  20645    script/matcher.cpp
+//  20938    script/matchers.cpp
+//  21289    script/scope.cpp
+//  21347    script/script.cpp
+//  21765    script/text_matchers.cpp
+//  21904    delivery/answer_log.cpp
+//  22074    delivery/delivery.cpp
+//  22542    delivery/faults_and_waits.cpp
+//  22835    delivery/framing.cpp
+//  22975    delivery/gzip.cpp
+//  23047    delivery/pace_schedule.cpp
+//  23116    delivery/progress.cpp
+//  23197    delivery/write_queue.cpp
+//  23338    http/acceptor.cpp
+//  23446    http/compatibility.cpp
+//  23555    http/connection.cpp
+//  24138    http/poller.cpp
+//  24306    http/reactor.cpp
+//  24569    http/request_reader.cpp
+//  25042    http/response.cpp
+//  25123    http/server.cpp
+//  25530    http/sockets.cpp
+//  26032    http/turned_away.cpp
+//  26116    http/workers.cpp
+//  26229    evidence/diagnosis.cpp
+//  26459    evidence/evidence_json.cpp
+//  26828    evidence/exchange.cpp
+//  27118    evidence/gateway_problems.cpp
+//  27566    evidence/journal.cpp
+//  27721    evidence/kept_problems.cpp
+//  27831    evidence/notes.cpp
+//  27933    evidence/record.cpp
+//  28395    evidence/redaction.cpp
+//  28535    evidence/redirects.cpp
+//  28658    evidence/retries.cpp
+//  29189    evidence/review.cpp
+//  29595    evidence/told_in_body.cpp
+//  29692    evidence/verification.cpp
+//  29810    serve/answer_headers.cpp
+//  29887    serve/asked_requests.cpp
+//  29954    serve/chat_judge.cpp
+//  30307    serve/connection_loop.cpp
+//  30468    serve/gateway_state.cpp
+//  30504    serve/judge.cpp
+//  30750    serve/limits.cpp
+//  30858    serve/operations.cpp
+//  31084    serve/reply_answer.cpp
+//  31225    serve/request_checks.cpp
+//  31310    serve/runner.cpp
+//  31707    serve/served_models.cpp
+//  31785    serve/served_request.cpp
+//  31859    gateway/catalogue.cpp
+//  32278    gateway/catalogue_chunks.cpp
+//  32589    gateway/catalogue_delivery.cpp
+//  32753    gateway/catalogue_entries.cpp
+//  32983    gateway/catalogue_failures.cpp
+//  33274    gateway/catalogue_framing.cpp
+//  33505    gateway/catalogue_tool_calls.cpp
+//  33712    gateway/chat_script.cpp
+//  33861    gateway/gateway.cpp
+//  34159    gateway/mishaps.cpp
+//  34501    gateway/options.cpp
+//  34657    gateway/sweep.cpp
+//  35077    document/scenario_files.cpp
+//  35215    document/script_document.cpp
+//  35605    document/script_faults.cpp
+//  35897    document/script_files.cpp
+//  36041    document/script_gateway.cpp
+//  36375    document/script_matchers.cpp
+//  36668    document/script_objects.cpp
+//  36828    document/script_reader.cpp
+//  37276    document/script_references.cpp
+//  37612    document/script_replies.cpp
+//  38003    document/script_schema.cpp
+//  38130    document/script_sections.cpp
+//  38672    document/script_values.cpp
+//  39060  Adapters
+//  39077    adapters/catch2.hpp
+//  39231    adapters/doctest.hpp
+//  39391    adapters/gtest.hpp

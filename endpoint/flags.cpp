@@ -76,21 +76,37 @@ ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
           where ? failure_scope(gateway, spec, *where) : FailureScope()};
 }
 
+/// Reads the suffix of a key into its options. Returns the key without it. A key may contain '='.
+std::string key_from(const std::string& spec, KeyOptions& options) {
+  const std::size_t mark = std::min(spec.rfind('='), spec.size());
+  const std::string suffix = spec.substr(mark);
+  const auto [name, end] = split(suffix, ':');
+  if (suffix == "=disabled") {
+    options = options.disabled();
+  } else if (name == "=deleted_after" && end) {
+    const auto requests = positive(*end);
+    const auto time = internal::duration_from(*end);
+    if (!requests && (!time || *time <= Duration{0}))
+      throw BadValue("--key: not KEY=deleted_after:REQUESTS or KEY=deleted_after:TIME, such as deleted_after:30m");
+    options = requests ? options.deleted_after(*requests) : options.deleted_after(*time);
+  } else {
+    return spec;
+  }
+  return spec.substr(0, mark);
+}
+
 Options with_keys(Options options, const std::vector<std::string>& keys) {
   bool has_default = false;
   for (const std::string& spec : keys) {
-    // A key may contain '='.
-    constexpr std::string_view suffix = "=disabled";
-    const std::size_t rest = spec.size() - std::min(spec.size(), suffix.size());
-    const bool disabled = spec.substr(rest) == suffix;
-    const std::string secret = disabled ? spec.substr(0, rest) : spec;
+    KeyOptions key;
+    const std::string secret = key_from(spec, key);
     // The error message must not repeat the value, which may be a real key.
     if (secret.empty() || secret == "sk-") throw BadValue("--key: a key must not be empty or just sk-");
     if (secret == spec && !has_default) {
       options = options.api_key(secret);
       has_default = true;
     } else {
-      options = options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
+      options = options.key("--key", key.secret(secret));
     }
   }
   return options;
@@ -149,7 +165,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--cors", flags.cors, "ORIGIN",
          "let pages of this origin call the gateway from a browser: http://localhost:5173, or * for all; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
-         "accept this key; repeatable. The first enabled key is printed. Default: a key derived from --seed");
+         "accept this key; repeatable. KEY=deleted_after:5 gets 401 after 5 requests, KEY=deleted_after:30m 30 minutes "
+         "after the first. The first key without such an addition is printed. Default: a key derived from --seed");
   option("--fail", flags.failures, "STATUS[:TIMES][@SCOPE]",
          "answer the next request with a failure: 429, 429:2 for the next two, 503:* for all; for one path, key or "
          "model: 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");

@@ -25,25 +25,26 @@ const moment = (at) => at ? el('time', { datetime: at, title: at }, dayAndTime(a
 function keyRow(key, refresh) {
   const name = key.name || key.id;
   const enabled = key.state === 'enabled';
+  const lives = key.state !== 'deleted';
   const other = enabled ? 'disable' : 'enable';
   const act = (label, action, what, properties = {}) =>
     button(label, action, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${key.id}`, ...properties });
   return row(headings, [
     [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', { class: 'fixed' }, key.hint),
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
-    el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
+    [el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state), ' ', key.ended],
     moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, limits(key)),
     toolbar(`Actions on ${name}`,
-      act(enabled ? 'Disable' : 'Enable', async () => {
+      lives && act(enabled ? 'Disable' : 'Enable', async () => {
         await call('POST', `${path(key)}/${other}`);
         await refresh();
         say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
       }, 'toggle'),
-      act('Edit', () => edit(key, refresh), 'edit'),
+      lives && act('Edit', () => edit(key, refresh), 'edit'),
       key.is_default && act('Copy', async () => copy('the default key', (await get(`${path(key)}/secret`)).secret), 'copy'),
       el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
         'data-focus': `journal:${key.id}` }, 'Requests'),
-      act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' })),
+      lives && act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' })),
   ], { 'data-key': key.id });
 }
 

@@ -10,18 +10,11 @@ namespace endpoint {
 namespace {
 
 Json limit_json(const std::optional<RateLimit>& limit) {
-  /// Formats a duration as in scripts: "1m", "90s".
-  std::string window_text(Duration window) {
-    if (window % std::chrono::hours{1} == Duration{0}) return std::to_string(window / std::chrono::hours{1}) + "h";
-    if (window % std::chrono::minutes{1} == Duration{0}) return std::to_string(window / std::chrono::minutes{1}) + "m";
-    return internal::printed(window);
-  }
-
-  return limit ? Json(std::to_string(limit->requests) + "/" + window_text(limit->window)) : Json();
+  return limit ? Json(std::to_string(limit->requests) + "/" + internal::text::scripted(limit->window)) : Json();
 }
 
 Json limit_json(const std::optional<TokenLimit>& limit) {
-  return limit ? Json(std::to_string(limit->tokens) + "/" + window_text(limit->window)) : Json();
+  return limit ? Json(std::to_string(limit->tokens) + "/" + internal::text::scripted(limit->window)) : Json();
 }
 
 /// Adds the limits of a key, or those that all keys share.
@@ -47,6 +40,7 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["hint"] = key.hint;
   json["is_default"] = is_default(key);
   json["state"] = to_string(key.state);
+  json["ended"] = key.ended.empty() ? Json() : Json(key.ended);
   json["created"] = as_json(key.created);
   json["last_used"] = key.last_used ? as_json(*key.last_used) : Json();
   json["requests"] = key.requests;
@@ -92,7 +86,7 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
 ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   const std::string scope = control.scope_of(request);
   Json keys = Json::array();
-  for (const ApiKey& key : control.gateway().keys().list())
+  for (const ApiKey& key : control.inside().keys())
     if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}}};
 }

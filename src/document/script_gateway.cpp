@@ -280,6 +280,26 @@ void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
   key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
+ScriptType key_end() {
+  return {"number of requests, a duration, or both",
+          R"({"anyOf":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"},)"
+          R"({"type":"array","prefixItems":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"}],)"
+          R"("minItems":2,"maxItems":2}]})"};
+}
+
+void set_key_end(ScriptReader& reader, const ScriptNode& node, void* target) {
+  KeyOptions& key = key_options_of(target);
+  if (node.value.is_number()) {
+    key = key.deleted_after(read_value<std::size_t>(reader, node));
+  } else if (node.value.is_string()) {
+    key = key.deleted_after(read_value<Duration>(reader, node));
+  } else {
+    script_values::require_list(node, 2, "a number of requests, a duration such as \"30m\", or both as [5, \"30m\"]");
+    key = key.deleted_after(read_value<std::size_t>(reader, node.element(0)))
+              .deleted_after(read_value<Duration>(reader, node.element(1)));
+  }
+}
+
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
@@ -296,6 +316,8 @@ inline constexpr ScriptRow key_rows[] = {
      &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
+    {"deleted_after", &key_end, "it is deleted after that many of its requests, or that time since the first one",
+     &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 

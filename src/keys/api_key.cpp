@@ -1,5 +1,5 @@
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limits).
+// state_for, models, operations, limits, deleted_after).
 
 #include "api_key.hpp"
 
@@ -53,6 +53,14 @@ KeyOptions KeyOptions::limit_concurrent(std::size_t requests) const {
 }
 KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
+}
+KeyOptions KeyOptions::deleted_after(std::size_t requests) const {
+  if (requests == 0) throw GatewayError("a key lasts at least 1 request; to refuse all requests, disable the key");
+  return detail::with(*this, &detail::KeyValues::deleted_after_requests, requests);
+}
+KeyOptions KeyOptions::deleted_after(Duration time) const {
+  if (time <= Duration::zero()) throw GatewayError("a key must last longer than 0; to refuse all requests, disable it");
+  return detail::with(*this, &detail::KeyValues::deleted_after_time, time);
 }
 
 }  // namespace mock_gateway

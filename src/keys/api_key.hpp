@@ -62,6 +62,8 @@ struct ApiKey {
   std::size_t requests = 0;
   /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
+  /// Why KeyOptions::deleted_after deleted it: "deleted after 5 requests", "expired 30m after first use". Or empty.
+  std::string ended;
 };
 
 /// A new key with its secret, which is not shown again.
@@ -90,6 +92,8 @@ struct KeyValues {
   std::optional<TokenLimit> limit_tokens;
   std::optional<std::size_t> limit_concurrent;
   std::string limit_group;
+  std::optional<std::size_t> deleted_after_requests;
+  std::optional<Duration> deleted_after_time;
 };
 
 }  // namespace detail
@@ -127,6 +131,10 @@ class KeyOptions {
   /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
   /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
+  /// Deletes the key after that many requests, at least 1, or that time since the first one, whichever comes first:
+  /// further requests get 401. All requests count, regardless of the answer. Default: never.
+  [[nodiscard]] KeyOptions deleted_after(std::size_t requests) const;
+  [[nodiscard]] KeyOptions deleted_after(Duration time) const;
 
  private:
   friend struct detail::Access;

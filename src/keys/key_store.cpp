@@ -1,5 +1,5 @@
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of limits.
+// counting of limits; the end of a key that deletes itself.
 
 #include "key_store.hpp"
 
@@ -174,6 +174,21 @@ void KeyStore::put_values(Entry& its, const KeyValues& values) {
   its.key.limit_tokens = values.limit_tokens;
   its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+  its.last_request = values.deleted_after_requests;
+  its.lifetime = values.deleted_after_time;
+}
+
+void KeyStore::end_if_due(Entry& its) const {
+  if (its.key.state == KeyState::deleted) return;
+  if (its.lifetime && its.first_used && clock_.now() - *its.first_used >= *its.lifetime)
+    its.key.ended = "expired " + text::scripted(*its.lifetime) + " after first use";
+  else if (its.last_request && its.key.requests >= *its.last_request)
+    its.key.ended = "deleted after " + text::counted(*its.last_request, "request");
+  if (!its.key.ended.empty()) put_in_state(its, KeyState::deleted, {});
+}
+
+void KeyStore::end_all_due() const {
+  for (const auto& known : entries_) end_if_due(*known);
 }
 
 ApiKey KeyStore::shown(Entry& its) {
@@ -272,11 +287,13 @@ KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t 
 }
 
 KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
-  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto is_it = [script](const Entry& known, bool may_have_ended) {
+    return known.script == script && (known.taken_away || (may_have_ended && !known.key.ended.empty()));
+  };
   const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
-  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  if (holder != by_secret_.end() && is_it(*holder->second, true)) return holder->second;
   for (Entry* const known : described(wanted.name))
-    if (is_it(*known)) return known;
+    if (is_it(*known, !wanted.secret())) return known;  // an ended key with another secret gets a successor
   return nullptr;
 }
 
@@ -292,12 +309,14 @@ std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) 
   const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
-  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  const bool stays_ended = !known.key.ended.empty() && !named;
+  if (owns(known) && (known.taken_away || stays_ended || known.key.state != KeyState::deleted)) return {};
   return key_store::taken(known.key);
 }
 
 std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<std::string> all;
   for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
   return all;
@@ -306,6 +325,7 @@ std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wan
 void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
   const TimePoint now = clock_.now();
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   for (const ScriptedKey& one : wanted) {
     const std::string forbidden = conflict(one, script);
     if (!forbidden.empty())
@@ -325,6 +345,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
+    if (its && !its->key.ended.empty()) continue;  // for good
     const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
@@ -350,6 +371,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
 std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
     const bool is_owned = script != 0 && known->script == script;
@@ -369,11 +391,13 @@ ApiKey KeyStore::find(const std::string& id) {
   return shown(entry(id));
 }
 
-std::vector<ApiKey> KeyStore::list() {
+std::vector<ApiKey> KeyStore::list(bool with_ended) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(shown(*known));
+    const bool is_wanted = known->key.state != KeyState::deleted || (with_ended && !known->key.ended.empty());
+    if (is_wanted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -426,15 +450,21 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
     presented.status = CredentialStatus::unknown;
     return presented;
   }
-  ApiKey& key = known->second->key;
+  Entry& its = *known->second;
+  end_if_due(its);
+  ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
+    if (!its.first_used) its.first_used = clock_.now();
   }
   presented.key = key;
-  if (received) take_step(*known->second);
+  if (received) {
+    take_step(its);
+    end_if_due(its);
+  }
   // The script has given this key another secret since.
-  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
+  if (its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
@@ -516,9 +546,12 @@ std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, 
 }
 
 KeyStore::Entry& KeyStore::entry(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  if (found != by_id_.end()) return *found->second;
+  if (const auto found = by_id_.find(id); found != by_id_.end()) {
+    end_if_due(*found->second);
+    return *found->second;
+  }
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  for (Entry* const one : named) end_if_due(*one);
   const auto deleted = std::stable_partition(named.begin(), named.end(),
                                              [](const Entry* known) { return known->key.state != KeyState::deleted; });
   if (deleted != named.begin()) named.erase(deleted, named.end());

@@ -109,8 +109,8 @@ class KeyStore {
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
-  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
-  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
+  /// longer in the script are deleted, and restored when their name or secret returns, unless they have ended. A key
+  /// with the name but another owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -120,8 +120,8 @@ class KeyStore {
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id);
-  /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list();
+  /// Returns all keys that are not deleted, in order of creation. `with_ended`: also those deleted by deleted_after.
+  std::vector<ApiKey> list(bool with_ended = false);
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
@@ -169,6 +169,9 @@ class KeyStore {
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
     Windows windows;
+    std::optional<std::size_t> last_request;  // KeyOptions::deleted_after
+    std::optional<Duration> lifetime;
+    std::optional<TimePoint> first_used;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
@@ -180,6 +183,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// Deletes the key if its KeyOptions::deleted_after has come. Called before its state is read.
+  void end_if_due(Entry& its) const;
+  void end_all_due() const;
   Windows& windows_of(Entry& its);
   /// Returns the key with its number of concurrent requests.
   ApiKey shown(Entry& its);
@@ -192,7 +198,8 @@ class KeyStore {
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
+  /// Returns a key that the script has deleted, or that has ended, or null. Looks for the secret first, then for the
+  /// name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;

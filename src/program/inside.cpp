@@ -29,6 +29,7 @@ std::string Inside::operation_name(const std::string& method, const std::string&
   return kind == Kind::models || kind == Kind::model ? "list_models" : method + " " + path;
 }
 
+std::vector<ApiKey> Inside::keys() const { return state_.keys->list(true); }
 ApiKey Inside::limits() const { return state_.keys->for_all(); }
 
 std::vector<QueuedFailure> Inside::failures() const {

@@ -31,6 +31,7 @@ std::string lower_ascii(std::string_view text);
 std::string_view trim(std::string_view text);
 std::optional<std::string> percent_decode(std::string_view text);
 std::string base64(std::string_view bytes);
+std::string scripted(std::chrono::nanoseconds duration);
 }  // namespace text
 }  // namespace mock_gateway::detail
 
@@ -245,6 +246,8 @@ class Inside {
   Json settings_for(const Exchange& exchange) const;
   /// Returns "chat_completions", "list_models", or method and path.
   std::string operation_name(const std::string& method, const std::string& path) const;
+  /// Returns all keys except those that the test has removed.
+  std::vector<ApiKey> keys() const;
   /// Returns the limits that all keys share, as a key without an id.
   ApiKey limits() const;
   std::vector<QueuedFailure> failures() const;

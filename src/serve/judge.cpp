@@ -59,7 +59,7 @@ std::string reason_of_key(const KeyStore::Presented& presented) {
     case Status::missing: return "no key was sent";
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
     case Status::unknown: return "the gateway has no such key";
-    case Status::deleted: return "the key is deleted";
+    case Status::deleted: return "the key is deleted" + (presented.key.ended.empty() ? "" : ": " + presented.key.ended);
     case Status::disabled: return "the key is disabled";
     case Status::enabled: break;
   }

@@ -127,8 +127,8 @@ function typing(tab) {
   };
 }
 
-test('the list shows how many requests of a key are under way', async () => {
-  const made = await gateway.control('POST', '/keys', { name: 'brief' });
+test('the list shows how many requests of a key are under way, and why a key has ended', async () => {
+  const made = await gateway.control('POST', '/keys', { name: 'brief', deleted_after: 3 });
   const { stubs: [stub] } = await gateway.control('POST', '/stubs', { when: { user_says: 'ask' }, reply: { ask: true } });
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   await tab.click('Edit brief');
@@ -144,6 +144,9 @@ test('the list shows how many requests of a key are under way', async () => {
   await tab.click('Save');
   await keyWith(tab, 'brief', 'Limit', 'none');
   assert.equal((await gateway.ask('Hi', { key: made.secret })).status, 200);
+  const ended = await keyWith(tab, 'brief', 'State', 'deleted');
+  assert.equal(ended.State, 'deleted deleted after 3 requests');
+  assert.equal(ended.Actions, 'Requests');
   const [{ exchange }] = (await gateway.control('GET', '/asked')).asked;
   await gateway.control('POST', `/asked/${exchange}`, { reply: 'Hello.' });
   assert.equal((await waiting).status, 200);

@@ -177,7 +177,7 @@ class Keys(Evidence):
             made = gateway.post("/keys", {"name": "billing"})
             secret = made.pop("secret")
             self.assertTrue(secret.startswith("sk-"))
-            fields = ("id name hint is_default state created last_used requests models operations limit limit_tokens "
+            fields = ("id name hint is_default state ended created last_used requests models operations limit limit_tokens "
                       "limit_concurrent concurrent limit_group scope")
             self.assertEqual(list(made), fields.split())
             self.assertEqual(made, gateway.get("/keys/" + made["id"]))

@@ -599,6 +599,37 @@ class Scopes(Api):
                 self.refused("invalid_request", 400, gateway.post, "/keys", {"limit_concurrent": wrong})
             self.assertEqual(gateway.get(path)["name"], "")
 
+    def test_a_key_deletes_itself_and_no_reset_restores_it(self):
+        script = {"gateway": {"clock": "manual"}, "stubs": [{"reply": "a"}], "keys": [
+            {"name": "short", "secret": "sk-short-0123456789", "deleted_after": 2},
+            {"name": "timed", "secret": "sk-timed-0123456789", "deleted_after": [9, "30m"]}]}
+        with Program(script) as gateway:
+            self.assertEqual([gateway.chat(key="sk-short-0123456789")[0] for _ in range(3)], [200, 200, 401])
+            self.assertEqual(gateway.chat(key="sk-timed-0123456789")[0], 200)
+            self.assertEqual((gateway.key("timed")["state"], gateway.key("timed")["ended"]), ("enabled", None))
+            gateway.post("/clock/advance", {"by": "30m"})
+            made = gateway.post("/keys", {"name": "made", "deleted_after": 1})
+            self.assertEqual([gateway.chat(key=made["secret"])[0] for _ in range(2)], [200, 401])
+            ended = {"short": "deleted after 2 requests", "timed": "expired 30m after first use", "made": "deleted after 1 request"}
+            removed = gateway.post("/keys", {"name": "removed"})
+            gateway.delete("/keys/" + removed["id"])
+            for _ in range(2):
+                listed = {key["name"]: key for key in gateway.get("/keys")["keys"]}
+                self.assertEqual(set(listed), {"default key", *ended})
+                for name, why in ended.items():
+                    self.assertEqual((listed[name]["state"], listed[name]["ended"]), ("deleted", why))
+                    self.assertEqual(gateway.get("/keys/" + listed[name]["id"]), listed[name])
+                    self.refused("no_such_key", 404, gateway.post, f"/keys/{listed[name]['id']}/enable")
+                gateway.post("/reset")
+            self.assertEqual(gateway.chat(key="sk-timed-0123456789")[0], 401)
+            self.assertEqual(gateway.get("/journal")["exchanges"][0]["decision"]["refusal"],
+                             "the key is deleted: expired 30m after first use")
+            gateway.write_script({**script, "stubs": [{"name": "new", "reply": "b"}]})
+            eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["name"] == "new", "it is not read again")
+            self.assertEqual([gateway.chat(key=f"sk-{name}-0123456789")[0] for name in ("short", "timed")], [401, 401])
+            for wrong in (0, "0s", "soon", True, ["30m", 5]):
+                self.refused("invalid_request", 400, gateway.post, "/keys", {"deleted_after": wrong})
+
     def test_a_request_larger_than_the_limit_gets_413_if_a_script_says_so(self):
         with Program({"gateway": {"limit_tokens": "20/1h", "oversized_gets_413": True}}) as gateway:
             self.assertEqual([gateway.chat(max_tokens=n)[0] for n in (1000, 1, 15)], [413, 200, 429])
