@@ -2976,6 +2976,9 @@ struct ApiKey {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
+  /// The number of requests that count towards limit_concurrent now; in a group, those of all its keys.
+  std::size_t concurrent = 0;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
   /// The time of its creation, on the gateway's clock.
@@ -2984,6 +2987,8 @@ struct ApiKey {
   std::size_t requests = 0;
   /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
+  /// Why KeyOptions::deleted_after deleted it: "deleted after 5 requests", "expired 30m after first use". Or empty.
+  std::string ended;
 };
 
 /// A new key with its secret, which is not shown again.
@@ -3010,7 +3015,10 @@ struct KeyValues {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   std::string limit_group;
+  std::optional<std::size_t> deleted_after_requests;
+  std::optional<Duration> deleted_after_time;
 };
 
 }  // namespace detail
@@ -3042,9 +3050,16 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the number of the key's requests at a time, at least 1. Further requests get 429 at once. A request counts
+  /// after the checks of keys, until its last bytes are about to leave or its connection breaks. Default: unlimited.
+  [[nodiscard]] KeyOptions limit_concurrent(std::size_t requests) const;
   /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
   /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
+  /// Deletes the key after that many requests, at least 1, or that time since the first one, whichever comes first:
+  /// further requests get 401. All requests count, regardless of the answer. Default: never.
+  [[nodiscard]] KeyOptions deleted_after(std::size_t requests) const;
+  [[nodiscard]] KeyOptions deleted_after(Duration time) const;
 
  private:
   friend struct detail::Access;
@@ -3092,12 +3107,18 @@ class Keys {
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
   void unlimit_tokens(const std::string& id) const;
+  /// Limits the key to `requests` at a time, at least 1. Requests that began without a limit do not count.
+  void limit_concurrent(const std::string& id, std::size_t requests) const;
+  void unlimit_concurrent(const std::string& id) const;
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
   /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
+  /// Limits the requests of all keys at a time, in the same way. Replaces Options::limit_concurrent.
+  void limit_concurrent_for_all(std::size_t requests) const;
+  void unlimit_concurrent_for_all() const;
 
   /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;
@@ -3228,6 +3249,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the requests of all keys at a time; see KeyOptions::limit_concurrent. Default: none.
+  [[nodiscard]] Options limit_concurrent(std::size_t requests) const;
   /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
   /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
@@ -4703,6 +4726,9 @@ std::string base64(std::string_view bytes);
 /// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
+/// Returns a duration as in scripts: "1m", "90s", "1.5ms".
+std::string scripted(std::chrono::nanoseconds duration);
+
 }  // namespace text
 }}}  // namespace mock_gateway::detail
 
@@ -6154,14 +6180,19 @@ struct KeyRules {
   bool required = true;                   // if not, a request without a key has the default key
 };
 
-/// The tokens that a request has taken, and their windows.
-struct TakenTokens {
+/// What a request has taken from limits, and from which windows: tokens, or 1 of the concurrent requests.
+struct TakenAmount {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number when the tokens were taken
+    std::uint64_t number;  // the window's number when the amount was taken
   };
-  std::size_t tokens = 0;
+  std::size_t amount = 0;
   std::vector<Place> places;
+};
+
+struct RequestRefusal {
+  std::optional<Duration> left;  // the rest of the window of a rate limit
+  std::size_t concurrent = 0;    // the exceeded limit of concurrent requests
 };
 
 struct TokenRefusal {
@@ -6196,11 +6227,13 @@ class KeyStore {
   /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
+  /// Sets a limit of concurrent requests. Requests under way keep their places.
+  void set_limit(const std::string* id, std::optional<std::size_t> concurrent);
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
-  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
-  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
+  /// longer in the script are deleted, and restored when their name or secret returns, unless they have ended. A key
+  /// with the name but another owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -6209,14 +6242,14 @@ class KeyStore {
   /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
-  ApiKey find(const std::string& id) const;
-  /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list() const;
+  ApiKey find(const std::string& id);
+  /// Returns all keys that are not deleted, in order of creation. `with_ended`: also those deleted by deleted_after.
+  std::vector<ApiKey> list(bool with_ended = false);
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
   /// Returns the limits that all keys share, as a key without an id.
-  ApiKey for_all() const;
+  ApiKey for_all();
 
   const ChangeCount& changes() const { return changes_; }
 
@@ -6224,14 +6257,15 @@ class KeyStore {
   /// `received` is empty. Two or more Authorization fields, another scheme, or an empty credential are malformed. With
   /// other rules than the default ones, an empty credential counts as no key.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
-  std::optional<Duration> take(const std::string& id, TimePoint now);
+  /// Counts a request in the shared limits and the key's own, or in none if one is exceeded. Of several, returns the
+  /// rate limit with the longest wait, or else a limit of concurrent requests.
+  std::optional<RequestRefusal> take(const std::string& id, TimePoint now, TakenAmount& taken);
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
   /// request could never meet, or else the limit with the longer remaining time.
-  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenAmount& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
-  void settle(TakenTokens& taken, std::size_t tokens);
+  void settle(TakenAmount& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
@@ -6257,6 +6291,7 @@ class KeyStore {
   struct Windows {
     LimitWindow requests;
     LimitWindow tokens;
+    LimitWindow concurrent;  // never ends, so its number stays 0
   };
   struct Entry {
     ApiKey key;
@@ -6265,6 +6300,9 @@ class KeyStore {
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
     Windows windows;
+    std::optional<std::size_t> last_request;  // KeyOptions::deleted_after
+    std::optional<Duration> lifetime;
+    std::optional<TimePoint> first_used;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
@@ -6279,7 +6317,12 @@ class KeyStore {
   /// Reads the credential of a request. Returns `unknown` for one to look up.
   CredentialStatus read_credential(const wire::Headers& headers, bool bearer_in_any_case,
                                    std::string& credential) const;
+  /// Deletes the key if its KeyOptions::deleted_after has come. Called before its state is read.
+  void end_if_due(Entry& its) const;
+  void end_all_due() const;
   Windows& windows_of(Entry& its);
+  /// Returns the key with its number of concurrent requests.
+  ApiKey shown(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description with masked secrets, because list() shows it.
@@ -6289,7 +6332,8 @@ class KeyStore {
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
+  /// Returns a key that the script has deleted, or that has ended, or null. Looks for the secret first, then for the
+  /// name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -6311,24 +6355,24 @@ class KeyStore {
   ChangeCount changes_;
 };
 
-/// The tokens taken for a request. The destructor gives back those that the answer did not use.
-class TokenUse {
+/// What a request has taken from limits. The destructor gives back what the answer did not use.
+class LimitUse {
  public:
-  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
-  ~TokenUse() { store_->settle(taken_, kept_); }
-  TokenUse(const TokenUse&) = delete;
-  TokenUse& operator=(const TokenUse&) = delete;
+  LimitUse(std::shared_ptr<KeyStore> store, TakenAmount taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~LimitUse() { store_->settle(taken_, kept_); }
+  LimitUse(const LimitUse&) = delete;
+  LimitUse& operator=(const LimitUse&) = delete;
 
   /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
-    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+    if (tokens > taken_.amount) store_->settle(taken_, tokens);
   }
-  void keep_all() { kept_ = taken_.tokens; }
+  void keep_all() { kept_ = taken_.amount; }
 
  private:
   std::shared_ptr<KeyStore> store_;
-  TakenTokens taken_;
+  TakenAmount taken_;
   std::size_t kept_ = 0;
 };
 
@@ -9612,6 +9656,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
   std::string refusal;              // why the request was rejected or is malformed
+  bool is_one_too_many = false;     // whether a limit of concurrent requests refused it
   std::shared_ptr<StubState> stub;  // the stub that answers, or null
   std::size_t stub_call = 0;        // the number of the stub's call, from 0
   int status = 0;
@@ -10348,9 +10393,15 @@ struct Answer {
   /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
   std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
-  std::unique_ptr<TokenUse> tokens;
+  std::unique_ptr<LimitUse> tokens;
+  /// The request's place among the concurrent ones; null without a limit.
+  std::unique_ptr<LimitUse> place;
+  /// Whether a limit of concurrent requests refused it.
+  bool is_one_too_many = false;
   DeliveryPlan delivery;
 
+  /// Drops everything but the place.
+  void restart();
   /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
   /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
@@ -10531,7 +10582,7 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Releases the stub and returns unused tokens to their limits.
+  /// Releases the stub and the place among concurrent requests, and returns unused tokens to their limits.
   void give_back();
   /// Owes the reply to the next equal request, because a chaos fault breaks it.
   void owe(const Effect& effect);
@@ -10965,6 +11016,7 @@ struct OptionValues {
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
@@ -13532,6 +13584,14 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
   if (microseconds >= 1000) return decimal(microseconds / 1000, 1000) + " s";
   if (microseconds > 0) return decimal(microseconds, 1000) + " ms";
   return duration > std::chrono::nanoseconds::zero() ? "less than 0.001 ms" : "0 s";
+}
+
+MOCK_GATEWAY_INLINE std::string scripted(std::chrono::nanoseconds duration) {
+  constexpr std::chrono::hours hour{1};
+  constexpr std::chrono::minutes minute{1};
+  if (duration % hour == hour.zero()) return std::to_string(duration / hour) + "h";
+  if (duration % minute == minute.zero()) return std::to_string(duration / minute) + "m";
+  return printed(duration);
 }
 
 }  // namespace text
@@ -16563,7 +16623,7 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limit, limit_tokens, limit_group).
+// state_for, models, operations, limits, deleted_after).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16604,8 +16664,19 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration 
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
 }
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::KeyValues::limit_concurrent, requests);
+}
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::deleted_after(std::size_t requests) const {
+  if (requests == 0) throw GatewayError("a key lasts at least 1 request; to refuse all requests, disable the key");
+  return detail::with(*this, &detail::KeyValues::deleted_after_requests, requests);
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::deleted_after(Duration time) const {
+  if (time <= Duration::zero()) throw GatewayError("a key must last longer than 0; to refuse all requests, disable it");
+  return detail::with(*this, &detail::KeyValues::deleted_after_time, time);
 }
 
 }}  // namespace mock_gateway
@@ -16613,7 +16684,7 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of rate and token limits.
+// counting of limits; the end of a key that deletes itself.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16676,6 +16747,12 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<std::size_t>& concurrent) {
+  if (concurrent == 0) {
+    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
+  }
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
   // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
@@ -16728,6 +16805,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const K
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
   key_store::require_limit(values.limit_tokens);
+  key_store::require_limit(values.limit_concurrent);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -16787,7 +16865,29 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.operations = values.operations;
   its.key.limit = values.limit;
   its.key.limit_tokens = values.limit_tokens;
+  its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+  its.last_request = values.deleted_after_requests;
+  its.lifetime = values.deleted_after_time;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::end_if_due(Entry& its) const {
+  if (its.key.state == KeyState::deleted) return;
+  if (its.lifetime && its.first_used && clock_.now() - *its.first_used >= *its.lifetime)
+    its.key.ended = "expired " + text::scripted(*its.lifetime) + " after first use";
+  else if (its.last_request && its.key.requests >= *its.last_request)
+    its.key.ended = "deleted after " + text::counted(*its.last_request, "request");
+  if (!its.key.ended.empty()) put_in_state(its, KeyState::deleted, {});
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::end_all_due() const {
+  for (const auto& known : entries_) end_if_due(*known);
+}
+
+MOCK_GATEWAY_INLINE ApiKey KeyStore::shown(Entry& its) {
+  ApiKey key = its.key;
+  if (key.limit_concurrent) key.concurrent = windows_of(its).concurrent.used;
+  return key;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
@@ -16851,9 +16951,17 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::o
   changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() const {
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
+  key_store::require_limit(concurrent);
   const std::lock_guard<std::mutex> lock(mutex_);
-  return for_all_.key;
+  ApiKey& key = limited_entry(id).key;
+  key.limit_concurrent = concurrent;
+  changes_.note_for(key.id);
+}
+
+MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shown(for_all_);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
@@ -16872,11 +16980,13 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wa
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
-  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto is_it = [script](const Entry& known, bool may_have_ended) {
+    return known.script == script && (known.taken_away || (may_have_ended && !known.key.ended.empty()));
+  };
   const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
-  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  if (holder != by_secret_.end() && is_it(*holder->second, true)) return holder->second;
   for (Entry* const known : described(wanted.name))
-    if (is_it(*known)) return known;
+    if (is_it(*known, !wanted.secret())) return known;  // an ended key with another secret gets a successor
   return nullptr;
 }
 
@@ -16892,12 +17002,14 @@ MOCK_GATEWAY_INLINE std::string KeyStore::conflict(const ScriptedKey& wanted, st
   const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
-  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  const bool stays_ended = !known.key.ended.empty() && !named;
+  if (owns(known) && (known.taken_away || stays_ended || known.key.state != KeyState::deleted)) return {};
   return key_store::taken(known.key);
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<std::string> all;
   for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
   return all;
@@ -16906,6 +17018,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::conflicts(const std::vect
 MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
   const TimePoint now = clock_.now();
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   for (const ScriptedKey& one : wanted) {
     const std::string forbidden = conflict(one, script);
     if (!forbidden.empty())
@@ -16916,7 +17029,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
   for (const auto& known : entries_) {
     if (known->script != script || known->key.state == KeyState::deleted) continue;
     known->taken_away = names.count(known->key.description) == 0;
-    if (known->taken_away) known->key.state = KeyState::deleted;
+    if (known->taken_away) put_in_state(*known, KeyState::deleted, {});
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);
@@ -16925,6 +17038,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
+    if (its && !its->key.ended.empty()) continue;  // for good
     const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
@@ -16936,7 +17050,8 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    windows_of(*its) = Windows{};
+    Windows& windows = windows_of(*its);
+    windows.requests = windows.tokens = LimitWindow{};  // requests under way keep their places
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -16949,6 +17064,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
 MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
     const bool is_owned = script != 0 && known->script == script;
@@ -16963,16 +17079,18 @@ MOCK_GATEWAY_INLINE bool KeyStore::knows(const std::string& secret) const {
   return by_secret_.count(secret) > 0;
 }
 
-MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) const {
+MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return entry(id).key;
+  return shown(entry(id));
 }
 
-MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
+MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list(bool with_ended) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(known->key);
+    const bool is_wanted = known->key.state != KeyState::deleted || (with_ended && !known->key.ended.empty());
+    if (is_wanted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -17038,13 +17156,18 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
   const auto known = is_default ? by_secret_.end() : by_secret_.find(presented.credential);
   if (!is_default && known == by_secret_.end()) return presented;
   Entry& its = is_default ? *entries_.front() : *known->second;
+  end_if_due(its);
   ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
+    if (!its.first_used) its.first_used = clock_.now();
   }
   presented.key = key;
-  if (received) take_step(its);
+  if (received) {
+    take_step(its);
+    end_if_due(its);
+  }
   // The script has given this key another secret since.
   if (!is_default && its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
@@ -17055,15 +17178,25 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
   return presented;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
+MOCK_GATEWAY_INLINE std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
   for (Entry* const its : limited)
     if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
-  if (refused) return refused;
+  if (refused) return RequestRefusal{refused};
+  for (Entry* const its : limited)
+    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
+      return RequestRefusal{std::nullopt, *most};
   for (Entry* const its : limited)
     if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
+  for (Entry* const its : limited) {
+    if (!its->key.limit_concurrent) continue;
+    LimitWindow& window = windows_of(*its).concurrent;
+    taken.places.push_back({&window, window.number});
+    taken.amount = 1;
+    ++window.used;
+  }
   return std::nullopt;
 }
 
@@ -17073,7 +17206,7 @@ MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
 }
 
 MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
-                                                  TakenTokens& taken) {
+                                                  TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
@@ -17087,7 +17220,7 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
     if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
   }
   if (refused) return refused;
-  taken.tokens = tokens;
+  taken.amount = tokens;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
     window.take(*limit, now, newest_window_, tokens);
@@ -17096,11 +17229,11 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+MOCK_GATEWAY_INLINE void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const TakenTokens::Place& place : taken.places)
-    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
-  taken.tokens = tokens;
+  for (const TakenAmount::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
+  taken.amount = tokens;
 }
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
@@ -17118,9 +17251,12 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(con
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  if (found != by_id_.end()) return *found->second;
+  if (const auto found = by_id_.find(id); found != by_id_.end()) {
+    end_if_due(*found->second);
+    return *found->second;
+  }
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  for (Entry* const one : named) end_if_due(*one);
   const auto deleted = std::stable_partition(named.begin(), named.end(),
                                              [](const Entry* known) { return known->key.state != KeyState::deleted; });
   if (deleted != named.begin()) named.erase(deleted, named.end());
@@ -17212,6 +17348,16 @@ MOCK_GATEWAY_INLINE void Keys::limit_tokens_for_all(std::size_t tokens, Duration
 }
 
 MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_concurrent(const std::string& id, std::size_t requests) const {
+  store_->set_limit(&id, std::optional(requests));
+}
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_concurrent(const std::string& id) const { store_->set_limit(&id, std::optional<std::size_t>()); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_concurrent_for_all(std::size_t requests) const { store_->set_limit(nullptr, std::optional(requests)); }
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_concurrent_for_all() const { store_->set_limit(nullptr, std::optional<std::size_t>()); }
 
 }}  // namespace mock_gateway
 
@@ -29177,7 +29323,8 @@ class EqualRequests {
   std::vector<bool> is_continued_;
 };
 
-/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged. The
+/// 429 of a limit of concurrent requests only concerns the refused request.
 MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
                          std::vector<Finding>& findings) {
   struct Limited {
@@ -29195,7 +29342,7 @@ MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const
       if (key.others++ == 0) key.first = key.by;
       key.last = &seen;
     }
-    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+    if (record.status == 429 && !record.is_one_too_many && was_refused(seen) && named_time(seen)) key.by = &seen;
   }
   for (const auto& [id, key] : keys) {
     if (key.others == 0) continue;
@@ -30310,7 +30457,7 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
     make();
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
-    answer = Answer();
+    answer.restart();
     answer.stub = std::move(stub);  // it has counted the call
     served.answer_failed(exception.what());
   }
@@ -30599,7 +30746,7 @@ MOCK_GATEWAY_INLINE std::string reason_of_key(const KeyStore::Presented& present
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
     case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
-    case Status::deleted: return "the key is deleted";
+    case Status::deleted: return "the key is deleted" + (presented.key.ended.empty() ? "" : ": " + presented.key.ended);
     case Status::disabled: return "the key is disabled";
     case Status::enabled: break;
   }
@@ -30766,10 +30913,10 @@ MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
-    served.answer = Answer();
+    served.answer.restart();
     served.callback_failed(threw.what());
   } catch (const std::exception& exception) {
-    served.answer = Answer();
+    served.answer.restart();
     served.answer_failed(exception.what());
   }
 }
@@ -30876,21 +31023,32 @@ bool take(ServedRequest& served, const Count& count) {
   std::optional<Busy<const char*>> busy;
   if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   const std::size_t tokens = count(gateway.tokens);
-  TakenTokens taken;
+  TakenAmount taken;
   if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
     return refuse_tokens(served, *refused, tokens);
-  served.answer.tokens = std::make_unique<TokenUse>(gateway.keys, std::move(taken));
+  served.answer.tokens = std::make_unique<LimitUse>(gateway.keys, std::move(taken));
   return false;
 }
 
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
   const std::string& key = served.presented.key.id;
   if (key.empty()) return false;  // an open operation
+  TakenAmount place;
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(key, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(), *left);
+  const auto refused = gateway.keys->take(key, gateway.clock.now(), place);
+  if (place.amount > 0) served.answer.place = std::make_unique<LimitUse>(gateway.keys, std::move(place));
+  if (!refused) return false;
+  if (refused->left) return limits::refuse_for(served, rate_limited(), *refused->left);
+  const std::string limit = text::counted(refused->concurrent, "concurrent request");
+  limits::refuse_for(served,
+                     failure(429, rate_limited().code(),
+                             "The limit of " + limit + " is exceeded. Try again after the time in Retry-After."),
+                     std::chrono::seconds{1});
+  served.answer.is_one_too_many = true;
+  return true;
 }
 
 MOCK_GATEWAY_INLINE bool take_tokens_of_chat(ServedRequest& served) {
@@ -31615,6 +31773,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
   delivery_.reset();
+  give_back();
   connection_.end_exchange();
   connection_.end(Outlet::Ending::close);
   if (!is_published_) return gateway_.journal->dropped();
@@ -31720,6 +31879,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
+  record.is_one_too_many = answer.is_one_too_many;
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers, answer.body);
   mask(record.redirect);
@@ -31798,6 +31958,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
 MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+  answer_.place.reset();
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::owe(const Effect& effect) {
@@ -31917,6 +32078,12 @@ MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "in
 
 }  // namespace served_requests
 
+MOCK_GATEWAY_INLINE void Answer::restart() {
+  Answer fresh;
+  fresh.place = std::move(place);
+  *this = std::move(fresh);
+}
+
 MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
   status = failure.status();
   error_code = failure.code();
@@ -31939,7 +32106,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::fail(const Failure& failure, Decision::K
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::reject(const Failure& failure) {
-  answer = Answer();
+  answer.restart();
   return fail(failure, Decision::Kind::rejected);
 }
 
@@ -34050,6 +34217,7 @@ class Gateway::Impl : public detail::NoteSource {
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     if (const auto& limit = options.limit_tokens) console.limit_tokens_for_all(limit->tokens, limit->window);
+    if (options.limit_concurrent) console.limit_concurrent_for_all(*options.limit_concurrent);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};
@@ -34703,6 +34871,9 @@ MOCK_GATEWAY_INLINE Options Options::limit(std::size_t requests, Duration window
 }
 MOCK_GATEWAY_INLINE Options Options::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::OptionValues::limit_tokens, TokenLimit{tokens, window});
+}
+MOCK_GATEWAY_INLINE Options Options::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::OptionValues::limit_concurrent, requests);
 }
 MOCK_GATEWAY_INLINE Options Options::oversized_gets_413(bool gets_413) const {
   return detail::with(*this, &detail::OptionValues::oversized_gets_413, gets_413);
@@ -36282,6 +36453,10 @@ void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target
   options = options.limit_tokens(limit.tokens, limit.window);
 }
 
+MOCK_GATEWAY_INLINE void set_key_limit_concurrent(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<&KeyOptions::limit_concurrent>::apply(reader, node, &key_options_of(target));
+}
+
 MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -36390,6 +36565,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
+    {"limit_concurrent", &positive, "how many requests of all keys it answers at a time; no limit unless set",
+     &SetBy<&Options::limit_concurrent>::apply},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -36485,6 +36662,26 @@ MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& no
   key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
+MOCK_GATEWAY_INLINE ScriptType key_end() {
+  return {"number of requests, a duration, or both",
+          R"({"anyOf":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"},)"
+          R"({"type":"array","prefixItems":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"}],)"
+          R"("minItems":2,"maxItems":2}]})"};
+}
+
+MOCK_GATEWAY_INLINE void set_key_end(ScriptReader& reader, const ScriptNode& node, void* target) {
+  KeyOptions& key = key_options_of(target);
+  if (node.value.is_number()) {
+    key = key.deleted_after(read_value<std::size_t>(reader, node));
+  } else if (node.value.is_string()) {
+    key = key.deleted_after(read_value<Duration>(reader, node));
+  } else {
+    script_values::require_list(node, 2, "a number of requests, a duration such as \"30m\", or both as [5, \"30m\"]");
+    key = key.deleted_after(read_value<std::size_t>(reader, node.element(0)))
+              .deleted_after(read_value<Duration>(reader, node.element(1)));
+  }
+}
+
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
@@ -36497,8 +36694,12 @@ inline constexpr ScriptRow key_rows[] = {
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
     {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
+    {"limit_concurrent", &positive, "how many of its requests are answered at a time; unless set, any number",
+     &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
+    {"deleted_after", &key_end, "it is deleted after that many of its requests, or that time since the first one",
+     &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 
@@ -39706,244 +39907,244 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2751    model/finding.hpp
 //   2793    evidence/review.hpp
 //   2935    keys/api_key.hpp
-//   3057    keys/keys.hpp
-//   3113    model/profile.hpp
-//   3142    model/tokenizer.hpp
-//   3154    gateway/options.hpp
-//   3313    model/acceptance.hpp
-//   3482    request/chat_request.hpp
-//   3601    script/scope.hpp
-//   3655    script/failure_scope.hpp
-//   3702    script/chaos.hpp
-//   3796    gateway/sweep.hpp
-//   3937    gateway/catalogue.hpp
-//   4098    gateway/mishaps.hpp
-//   4197    document/scenario_files.hpp
-//   4229    core/error.hpp
-//   4244    document/script_document.hpp
-//   4383    evidence/evidence_json.hpp
-//   4407    core/printed.hpp
-//   4436    core/reporter.hpp
-//   4515  Implementation
-//   4576    core/random.hpp
-//   4606    core/text.hpp
-//   4709    core/json_reader.hpp
-//   4765    core/pattern.hpp
-//   4856    core/json_pointer.hpp
-//   4904    core/calendar.hpp
-//   4923    core/access.hpp
-//   4999    core/timeline.hpp
-//   5179    core/rows.hpp
-//   5205    core/change_count.hpp
-//   5249    core/process.hpp
-//   5276    core/warning.hpp
-//   5291    core/heap_optional.hpp
-//   5318    core/handoff.hpp
-//   5355    model/profile_traits.hpp
-//   5455    model/checks.hpp
-//   5471    model/reply_data.hpp
-//   5540    model/request_error.hpp
-//   5553    model/fault_rows.hpp
-//   5669    model/failure_rows.hpp
-//   5709    model/dialect_rows.hpp
-//   5746    model/finding_kinds.hpp
-//   5835    model/reply_checks.hpp
-//   5884    request/embedding_request.hpp
-//   5908    request/chat_parser.hpp
-//   5925    request/chat_fields.hpp
-//   5973    request/chat_reader.hpp
-//   6068    keys/secrets.hpp
-//   6111    keys/key_store.hpp
-//   6337    answer/bodies.hpp
-//   6367    answer/events.hpp
-//   6425    answer/tokens.hpp
-//   6496    answer/completion.hpp
-//   6585    answer/completion_json.hpp
-//   6621    answer/completion_events.hpp
-//   6682    answer/words.hpp
-//   6697    answer/default_reply.hpp
-//   6712    answer/schema_checker.hpp
-//   6815    answer/embeddings.hpp
-//   6831    answer/occurrences.hpp
-//   6866    script/matcher_node.hpp
-//   6986    script/owed_replies.hpp
-//   7048    script/script.hpp
-//   7314    script/chaos_plan.hpp
-//   7356    script/chaos_rules.hpp
-//   7430    script/connection_faults.hpp
-//   7484    script/forced_failures.hpp
-//   7523    script/field_matchers.hpp
-//   7598    script/hiding.hpp
-//   7637    script/excerpts.hpp
-//   7661    script/json_comparison.hpp
-//   7687    delivery/answer_log.hpp
-//   7797    delivery/gzip.hpp
-//   7823    delivery/framing.hpp
-//   7881    delivery/outlet.hpp
-//   7929    delivery/pace_schedule.hpp
-//   7971    delivery/progress.hpp
-//   8033    delivery/waits.hpp
-//   8109    delivery/write_queue.hpp
-//   8204    delivery/delivery.hpp
-//   8491    http/exchange_observer.hpp
-//   8525    http/sockets.hpp
-//   8645    http/wakes.hpp
-//   8714    http/connection.hpp
-//   8983    http/request_reader.hpp
-//   9110    http/server.hpp
-//   9170    http/response.hpp
-//   9185    http/turned_away.hpp
-//   9233    http/workers.hpp
-//   9289    http/acceptor.hpp
-//   9332    http/poller.hpp
-//   9385    http/reactor.hpp
-//   9491    evidence/kept_problems.hpp
-//   9554    evidence/record.hpp
-//   9814    evidence/diagnosis.hpp
-//   9879    evidence/gateway_problems.hpp
-//   9978    evidence/review_parts.hpp
-//  10047    serve/asked_requests.hpp
-//  10124    serve/operations.hpp
-//  10211    serve/served_models.hpp
-//  10252    serve/gateway_state.hpp
-//  10312    serve/served_request.hpp
-//  10506    serve/runner.hpp
-//  10562    serve/connection_loop.hpp
-//  10605    serve/tester_code.hpp
-//  10670    gateway/catalogue_entries.hpp
-//  10941    gateway/option_values.hpp
-//  11004    gateway/sweep_run.hpp
-//  11028    document/script_reader.hpp
-//  11239    document/script_sections.hpp
-//  11425    document/script_values.hpp
-//  11591    core/calendar.cpp
-//  11672    core/clock.cpp
-//  12077    core/gate.cpp
-//  12289    core/json_reader.cpp
-//  12630    core/pattern.cpp
-//  13043    core/random.cpp
-//  13098    core/reporter.cpp
-//  13196    core/text.cpp
-//  13540    model/acceptance.cpp
-//  13599    model/checks.cpp
-//  13636    model/connection_fault.cpp
-//  13738    model/failure.cpp
-//  13884    model/fault.cpp
-//  14118    model/finding.cpp
-//  14152    model/http_reply.cpp
-//  14218    model/pace.cpp
-//  14416    model/profile.cpp
-//  14594    model/range.cpp
-//  14624    model/received_request.cpp
-//  14692    model/reply.cpp
-//  15098    model/reply_checks.cpp
-//  15292    model/reply_template.cpp
-//  15459    model/sent_answer.cpp
-//  15487    model/sse_dialect.cpp
-//  15632    request/chat_fields.cpp
-//  15774    request/chat_messages.cpp
-//  15983    request/chat_reader.cpp
-//  16391    request/chat_request.cpp
-//  16475    request/embedding_request.cpp
-//  16563    keys/api_key.cpp
-//  16613    keys/key_store.cpp
-//  17154    keys/keys.cpp
-//  17218    keys/secrets.cpp
-//  17423    answer/bodies.cpp
-//  17496    answer/completion.cpp
-//  17722    answer/completion_events.cpp
-//  17918    answer/completion_json.cpp
-//  18135    answer/default_reply.cpp
-//  18312    answer/embeddings.cpp
-//  18429    answer/schema_checker.cpp
-//  18892    answer/schema_instance.cpp
-//  19265    answer/tokens.cpp
-//  19486    answer/words.cpp
-//  19547    script/chaos.cpp
-//  19687    script/chaos_rules.cpp
-//  19799    script/connection_faults.cpp
-//  19908    script/excerpts.cpp
-//  19970    script/field_matchers.cpp
-//  20443    script/forced_failures.cpp
-//  20532    script/hiding.cpp
-//  20647    script/json_comparison.cpp
-//  20733    script/matcher.cpp
-//  21041    script/matchers.cpp
-//  21392    script/scope.cpp
-//  21450    script/script.cpp
-//  21868    script/text_matchers.cpp
-//  22007    delivery/answer_log.cpp
-//  22177    delivery/delivery.cpp
-//  22645    delivery/faults_and_waits.cpp
-//  22938    delivery/framing.cpp
-//  23078    delivery/gzip.cpp
-//  23150    delivery/pace_schedule.cpp
-//  23219    delivery/progress.cpp
-//  23300    delivery/write_queue.cpp
-//  23441    http/acceptor.cpp
-//  23549    http/compatibility.cpp
-//  23602    http/connection.cpp
-//  24185    http/poller.cpp
-//  24353    http/reactor.cpp
-//  24616    http/request_reader.cpp
-//  25089    http/response.cpp
-//  25170    http/server.cpp
-//  25577    http/sockets.cpp
-//  26079    http/turned_away.cpp
-//  26163    http/workers.cpp
-//  26276    evidence/diagnosis.cpp
-//  26506    evidence/evidence_json.cpp
-//  26875    evidence/exchange.cpp
-//  27169    evidence/gateway_problems.cpp
-//  27616    evidence/journal.cpp
-//  27771    evidence/kept_problems.cpp
-//  27881    evidence/notes.cpp
-//  27983    evidence/record.cpp
-//  28445    evidence/redaction.cpp
-//  28587    evidence/redirects.cpp
-//  28710    evidence/retries.cpp
-//  29240    evidence/review.cpp
-//  29647    evidence/told_in_body.cpp
-//  29744    evidence/verification.cpp
-//  29862    serve/answer_headers.cpp
-//  29939    serve/asked_requests.cpp
-//  30006    serve/chat_judge.cpp
-//  30359    serve/connection_loop.cpp
-//  30520    serve/gateway_state.cpp
-//  30556    serve/judge.cpp
-//  30817    serve/limits.cpp
-//  30916    serve/operations.cpp
-//  31179    serve/reply_answer.cpp
-//  31320    serve/request_checks.cpp
-//  31430    serve/runner.cpp
-//  31826    serve/served_models.cpp
-//  31909    serve/served_request.cpp
-//  31977    gateway/catalogue.cpp
-//  32396    gateway/catalogue_chunks.cpp
-//  32707    gateway/catalogue_delivery.cpp
-//  32871    gateway/catalogue_entries.cpp
-//  33101    gateway/catalogue_failures.cpp
-//  33392    gateway/catalogue_framing.cpp
-//  33623    gateway/catalogue_tool_calls.cpp
-//  33830    gateway/chat_script.cpp
-//  33979    gateway/gateway.cpp
-//  34278    gateway/mishaps.cpp
-//  34620    gateway/options.cpp
-//  34818    gateway/sweep.cpp
-//  35238    document/scenario_files.cpp
-//  35376    document/script_document.cpp
-//  35769    document/script_faults.cpp
-//  36061    document/script_files.cpp
-//  36205    document/script_gateway.cpp
-//  36528    document/script_matchers.cpp
-//  36837    document/script_objects.cpp
-//  36997    document/script_reader.cpp
-//  37445    document/script_references.cpp
-//  37781    document/script_replies.cpp
-//  38172    document/script_schema.cpp
-//  38299    document/script_sections.cpp
-//  38842    document/script_values.cpp
-//  39230  Adapters
-//  39247    adapters/catch2.hpp
-//  39401    adapters/doctest.hpp
-//  39561    adapters/gtest.hpp
+//   3072    keys/keys.hpp
+//   3134    model/profile.hpp
+//   3163    model/tokenizer.hpp
+//   3175    gateway/options.hpp
+//   3336    model/acceptance.hpp
+//   3505    request/chat_request.hpp
+//   3624    script/scope.hpp
+//   3678    script/failure_scope.hpp
+//   3725    script/chaos.hpp
+//   3819    gateway/sweep.hpp
+//   3960    gateway/catalogue.hpp
+//   4121    gateway/mishaps.hpp
+//   4220    document/scenario_files.hpp
+//   4252    core/error.hpp
+//   4267    document/script_document.hpp
+//   4406    evidence/evidence_json.hpp
+//   4430    core/printed.hpp
+//   4459    core/reporter.hpp
+//   4538  Implementation
+//   4599    core/random.hpp
+//   4629    core/text.hpp
+//   4735    core/json_reader.hpp
+//   4791    core/pattern.hpp
+//   4882    core/json_pointer.hpp
+//   4930    core/calendar.hpp
+//   4949    core/access.hpp
+//   5025    core/timeline.hpp
+//   5205    core/rows.hpp
+//   5231    core/change_count.hpp
+//   5275    core/process.hpp
+//   5302    core/warning.hpp
+//   5317    core/heap_optional.hpp
+//   5344    core/handoff.hpp
+//   5381    model/profile_traits.hpp
+//   5481    model/checks.hpp
+//   5497    model/reply_data.hpp
+//   5566    model/request_error.hpp
+//   5579    model/fault_rows.hpp
+//   5695    model/failure_rows.hpp
+//   5735    model/dialect_rows.hpp
+//   5772    model/finding_kinds.hpp
+//   5861    model/reply_checks.hpp
+//   5910    request/embedding_request.hpp
+//   5934    request/chat_parser.hpp
+//   5951    request/chat_fields.hpp
+//   5999    request/chat_reader.hpp
+//   6094    keys/secrets.hpp
+//   6137    keys/key_store.hpp
+//   6381    answer/bodies.hpp
+//   6411    answer/events.hpp
+//   6469    answer/tokens.hpp
+//   6540    answer/completion.hpp
+//   6629    answer/completion_json.hpp
+//   6665    answer/completion_events.hpp
+//   6726    answer/words.hpp
+//   6741    answer/default_reply.hpp
+//   6756    answer/schema_checker.hpp
+//   6859    answer/embeddings.hpp
+//   6875    answer/occurrences.hpp
+//   6910    script/matcher_node.hpp
+//   7030    script/owed_replies.hpp
+//   7092    script/script.hpp
+//   7358    script/chaos_plan.hpp
+//   7400    script/chaos_rules.hpp
+//   7474    script/connection_faults.hpp
+//   7528    script/forced_failures.hpp
+//   7567    script/field_matchers.hpp
+//   7642    script/hiding.hpp
+//   7681    script/excerpts.hpp
+//   7705    script/json_comparison.hpp
+//   7731    delivery/answer_log.hpp
+//   7841    delivery/gzip.hpp
+//   7867    delivery/framing.hpp
+//   7925    delivery/outlet.hpp
+//   7973    delivery/pace_schedule.hpp
+//   8015    delivery/progress.hpp
+//   8077    delivery/waits.hpp
+//   8153    delivery/write_queue.hpp
+//   8248    delivery/delivery.hpp
+//   8535    http/exchange_observer.hpp
+//   8569    http/sockets.hpp
+//   8689    http/wakes.hpp
+//   8758    http/connection.hpp
+//   9027    http/request_reader.hpp
+//   9154    http/server.hpp
+//   9214    http/response.hpp
+//   9229    http/turned_away.hpp
+//   9277    http/workers.hpp
+//   9333    http/acceptor.hpp
+//   9376    http/poller.hpp
+//   9429    http/reactor.hpp
+//   9535    evidence/kept_problems.hpp
+//   9598    evidence/record.hpp
+//   9859    evidence/diagnosis.hpp
+//   9924    evidence/gateway_problems.hpp
+//  10023    evidence/review_parts.hpp
+//  10092    serve/asked_requests.hpp
+//  10169    serve/operations.hpp
+//  10256    serve/served_models.hpp
+//  10297    serve/gateway_state.hpp
+//  10357    serve/served_request.hpp
+//  10557    serve/runner.hpp
+//  10613    serve/connection_loop.hpp
+//  10656    serve/tester_code.hpp
+//  10721    gateway/catalogue_entries.hpp
+//  10992    gateway/option_values.hpp
+//  11056    gateway/sweep_run.hpp
+//  11080    document/script_reader.hpp
+//  11291    document/script_sections.hpp
+//  11477    document/script_values.hpp
+//  11643    core/calendar.cpp
+//  11724    core/clock.cpp
+//  12129    core/gate.cpp
+//  12341    core/json_reader.cpp
+//  12682    core/pattern.cpp
+//  13095    core/random.cpp
+//  13150    core/reporter.cpp
+//  13248    core/text.cpp
+//  13600    model/acceptance.cpp
+//  13659    model/checks.cpp
+//  13696    model/connection_fault.cpp
+//  13798    model/failure.cpp
+//  13944    model/fault.cpp
+//  14178    model/finding.cpp
+//  14212    model/http_reply.cpp
+//  14278    model/pace.cpp
+//  14476    model/profile.cpp
+//  14654    model/range.cpp
+//  14684    model/received_request.cpp
+//  14752    model/reply.cpp
+//  15158    model/reply_checks.cpp
+//  15352    model/reply_template.cpp
+//  15519    model/sent_answer.cpp
+//  15547    model/sse_dialect.cpp
+//  15692    request/chat_fields.cpp
+//  15834    request/chat_messages.cpp
+//  16043    request/chat_reader.cpp
+//  16451    request/chat_request.cpp
+//  16535    request/embedding_request.cpp
+//  16623    keys/api_key.cpp
+//  16684    keys/key_store.cpp
+//  17290    keys/keys.cpp
+//  17364    keys/secrets.cpp
+//  17569    answer/bodies.cpp
+//  17642    answer/completion.cpp
+//  17868    answer/completion_events.cpp
+//  18064    answer/completion_json.cpp
+//  18281    answer/default_reply.cpp
+//  18458    answer/embeddings.cpp
+//  18575    answer/schema_checker.cpp
+//  19038    answer/schema_instance.cpp
+//  19411    answer/tokens.cpp
+//  19632    answer/words.cpp
+//  19693    script/chaos.cpp
+//  19833    script/chaos_rules.cpp
+//  19945    script/connection_faults.cpp
+//  20054    script/excerpts.cpp
+//  20116    script/field_matchers.cpp
+//  20589    script/forced_failures.cpp
+//  20678    script/hiding.cpp
+//  20793    script/json_comparison.cpp
+//  20879    script/matcher.cpp
+//  21187    script/matchers.cpp
+//  21538    script/scope.cpp
+//  21596    script/script.cpp
+//  22014    script/text_matchers.cpp
+//  22153    delivery/answer_log.cpp
+//  22323    delivery/delivery.cpp
+//  22791    delivery/faults_and_waits.cpp
+//  23084    delivery/framing.cpp
+//  23224    delivery/gzip.cpp
+//  23296    delivery/pace_schedule.cpp
+//  23365    delivery/progress.cpp
+//  23446    delivery/write_queue.cpp
+//  23587    http/acceptor.cpp
+//  23695    http/compatibility.cpp
+//  23748    http/connection.cpp
+//  24331    http/poller.cpp
+//  24499    http/reactor.cpp
+//  24762    http/request_reader.cpp
+//  25235    http/response.cpp
+//  25316    http/server.cpp
+//  25723    http/sockets.cpp
+//  26225    http/turned_away.cpp
+//  26309    http/workers.cpp
+//  26422    evidence/diagnosis.cpp
+//  26652    evidence/evidence_json.cpp
+//  27021    evidence/exchange.cpp
+//  27315    evidence/gateway_problems.cpp
+//  27762    evidence/journal.cpp
+//  27917    evidence/kept_problems.cpp
+//  28027    evidence/notes.cpp
+//  28129    evidence/record.cpp
+//  28591    evidence/redaction.cpp
+//  28733    evidence/redirects.cpp
+//  28856    evidence/retries.cpp
+//  29387    evidence/review.cpp
+//  29794    evidence/told_in_body.cpp
+//  29891    evidence/verification.cpp
+//  30009    serve/answer_headers.cpp
+//  30086    serve/asked_requests.cpp
+//  30153    serve/chat_judge.cpp
+//  30506    serve/connection_loop.cpp
+//  30667    serve/gateway_state.cpp
+//  30703    serve/judge.cpp
+//  30964    serve/limits.cpp
+//  31074    serve/operations.cpp
+//  31337    serve/reply_answer.cpp
+//  31478    serve/request_checks.cpp
+//  31588    serve/runner.cpp
+//  31987    serve/served_models.cpp
+//  32070    serve/served_request.cpp
+//  32144    gateway/catalogue.cpp
+//  32563    gateway/catalogue_chunks.cpp
+//  32874    gateway/catalogue_delivery.cpp
+//  33038    gateway/catalogue_entries.cpp
+//  33268    gateway/catalogue_failures.cpp
+//  33559    gateway/catalogue_framing.cpp
+//  33790    gateway/catalogue_tool_calls.cpp
+//  33997    gateway/chat_script.cpp
+//  34146    gateway/gateway.cpp
+//  34446    gateway/mishaps.cpp
+//  34788    gateway/options.cpp
+//  34989    gateway/sweep.cpp
+//  35409    document/scenario_files.cpp
+//  35547    document/script_document.cpp
+//  35940    document/script_faults.cpp
+//  36232    document/script_files.cpp
+//  36376    document/script_gateway.cpp
+//  36729    document/script_matchers.cpp
+//  37038    document/script_objects.cpp
+//  37198    document/script_reader.cpp
+//  37646    document/script_references.cpp
+//  37982    document/script_replies.cpp
+//  38373    document/script_schema.cpp
+//  38500    document/script_sections.cpp
+//  39043    document/script_values.cpp
+//  39431  Adapters
+//  39448    adapters/catch2.hpp
+//  39602    adapters/doctest.hpp
+//  39762    adapters/gtest.hpp

@@ -70,21 +70,37 @@ ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
           where ? failure_scope(gateway, spec, *where) : FailureScope()};
 }
 
+/// Reads the suffix of a key into its options. Returns the key without it. A key may contain '='.
+std::string key_from(const std::string& spec, KeyOptions& options) {
+  const std::size_t mark = std::min(spec.rfind('='), spec.size());
+  const std::string suffix = spec.substr(mark);
+  const auto [name, end] = split(suffix, ':');
+  if (suffix == "=disabled") {
+    options = options.disabled();
+  } else if (name == "=deleted_after" && end) {
+    const auto requests = positive(*end);
+    const auto time = internal::duration_from(*end);
+    if (!requests && (!time || *time <= Duration{0}))
+      throw BadValue("--key: not KEY=deleted_after:REQUESTS or KEY=deleted_after:TIME, such as deleted_after:30m");
+    options = requests ? options.deleted_after(*requests) : options.deleted_after(*time);
+  } else {
+    return spec;
+  }
+  return spec.substr(0, mark);
+}
+
 Options with_keys(Options options, const std::vector<std::string>& keys) {
   bool has_default = false;
   for (const std::string& spec : keys) {
-    // A key may contain '='.
-    constexpr std::string_view suffix = "=disabled";
-    const std::size_t rest = spec.size() - std::min(spec.size(), suffix.size());
-    const bool disabled = spec.substr(rest) == suffix;
-    const std::string secret = disabled ? spec.substr(0, rest) : spec;
+    KeyOptions key;
+    const std::string secret = key_from(spec, key);
     // The error message must not repeat the value, which may be a real key.
     if (secret.empty() || secret == "sk-") throw BadValue("--key: a key must not be empty or just sk-");
-    if (!disabled && !has_default) {
+    if (secret == spec && !has_default) {
       options = options.api_key(secret);
       has_default = true;
     } else {
-      options = options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
+      options = options.key("--key", key.secret(secret));
     }
   }
   return options;
@@ -147,7 +163,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--base-path", flags.base_paths, "PATH",
          "serve below this path instead of /v1: /api/paas/v4, or / for none; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
-         "accept this key; repeatable. The first enabled key is printed. Default: a key derived from --seed");
+         "accept this key; repeatable. KEY=deleted_after:5 gets 401 after 5 requests, KEY=deleted_after:30m 30 minutes "
+         "after the first. The first key without such an addition is printed. Default: a key derived from --seed");
   option("--key-header", flags.key_headers, "NAME",
          "a header that may carry a key without Bearer, such as api-key, beside Authorization; repeatable");
   app.add_flag("--no-key-required", flags.no_key_required, "a request without a key counts as sent with the first one");
@@ -157,6 +174,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--limit", flags.limit, "REQUESTS/WINDOW", "rate limit for all keys together: 60/1m, 2/500ms, 10/60s");
   option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW",
          "token limit for all keys together: 6000/1m, 200000/24h");
+  option("--limit-concurrent", flags.limit_concurrent, "REQUESTS", "limit of requests at a time for all keys together")
+      ->check(CLI::PositiveNumber);
   option("--seed", flags.seed, "NUMBER", "seed of ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, and what to accept (documented)")
@@ -215,6 +234,7 @@ Options with_flags(Options options, const Flags& flags) {
   if (flags.limit_tokens)
     options = with_limit(options, &Options::limit_tokens, "--limit-tokens", "TOKENS/WINDOW, such as 6000/1m",
                          *flags.limit_tokens);
+  if (flags.limit_concurrent) options = options.limit_concurrent(*flags.limit_concurrent);
   if (flags.first_token_ms || flags.gap_ms) {
     Pace pace;
     if (flags.first_token_ms) pace = pace.first_token_after(std::chrono::milliseconds(*flags.first_token_ms));

@@ -55,6 +55,7 @@ struct Flags {
   std::vector<std::string> failures;
   std::optional<std::string> limit;
   std::optional<std::string> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> profile;
   std::optional<std::string> acceptance;

@@ -28,25 +28,26 @@ const moment = (at) => at ? el('time', { datetime: at, title: at }, dayAndTime(a
 function keyRow(key, refresh) {
   const name = key.name || key.id;
   const enabled = key.state === 'enabled';
+  const lives = key.state !== 'deleted';
   const other = enabled ? 'disable' : 'enable';
   const act = (label, action, what, properties = {}) =>
     button(label, action, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${key.id}`, ...properties });
   return row(headings, [
     [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', { class: 'fixed' }, key.hint),
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
-    el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
+    [el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state), ' ', key.ended],
     moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, limits(key)),
     el('div', { class: 'row' },
-      act(enabled ? 'Disable' : 'Enable', async () => {
+      lives && act(enabled ? 'Disable' : 'Enable', async () => {
         await call('POST', `${path(key)}/${other}`);
         await refresh();
         say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
       }, 'toggle'),
-      act('Edit', () => edit(key, refresh), 'edit'),
+      lives && act('Edit', () => edit(key, refresh), 'edit'),
       key.is_default && act('Copy', async () => copy('the default key', (await get(`${path(key)}/secret`)).secret), 'copy'),
       el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
         'data-focus': `journal:${key.id}` }, 'Requests'),
-      act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' })),
+      lives && act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' })),
   ], { 'data-key': key.id });
 }
 
@@ -64,7 +65,8 @@ export function rights(key) {
 }
 
 export function limits(key) {
-  return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`].filter(Boolean).join(', ') || 'none';
+  const concurrent = key.limit_concurrent && `${key.concurrent} of ${key.limit_concurrent} at a time`;
+  return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`, concurrent].filter(Boolean).join(', ') || 'none';
 }
 
 const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
@@ -91,21 +93,25 @@ function rightsFields(key) {
   const operations = el('textarea', { rows: 2, spellcheck: 'false' });
   const limit = el('input', { autocomplete: 'off', spellcheck: 'false' });
   const tokens = el('input', { autocomplete: 'off', spellcheck: 'false' });
+  const concurrent = el('input', { type: 'number', min: 1 });
   if (key) {
     name.value = key.name;
     models.value = key.models.join(', ');
     operations.value = operationTexts(key).join('\n');
     limit.value = key.limit ?? '';
     tokens.value = key.limit_tokens ?? '';
+    concurrent.value = key.limit_concurrent ?? '';
   }
   const read = () => ({ name: name.value.trim(), models: words(models.value, ','), operations: words(operations.value, '\n'),
-    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null });
+    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null,
+    limit_concurrent: Number(concurrent.value) || null });
   return { read, fields: [
     field('Description', name),
     field('Models', models, 'Separated by commas. Empty: all models.'),
     field('Operations', operations, 'One per line, such as list_models or POST /v1/chat/completions. Empty: all operations.'),
     field('Limit', limit, 'Requests per window, such as 10/1m. Empty: no limit.'),
-    field('Token limit', tokens, 'Tokens per window, such as 6000/1m. Empty: no limit.')] };
+    field('Token limit', tokens, 'Tokens per window, such as 6000/1m. Empty: no limit.'),
+    field('Concurrent requests', concurrent, 'The most at a time. Empty: no limit.')] };
 }
 
 async function edit(key, refresh) {

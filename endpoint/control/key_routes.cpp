@@ -1,7 +1,6 @@
 // `/keys`, `/limit`.
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "control.hpp"
@@ -10,19 +9,19 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// Formats a duration as in scripts: "1m", "90s".
-std::string window_text(Duration window) {
-  if (window % std::chrono::hours{1} == Duration{0}) return std::to_string(window / std::chrono::hours{1}) + "h";
-  if (window % std::chrono::minutes{1} == Duration{0}) return std::to_string(window / std::chrono::minutes{1}) + "m";
-  return internal::printed(window);
-}
-
 Json limit_json(const std::optional<RateLimit>& limit) {
-  return limit ? Json(std::to_string(limit->requests) + "/" + window_text(limit->window)) : Json();
+  return limit ? Json(std::to_string(limit->requests) + "/" + internal::text::scripted(limit->window)) : Json();
 }
 
 Json limit_json(const std::optional<TokenLimit>& limit) {
-  return limit ? Json(std::to_string(limit->tokens) + "/" + window_text(limit->window)) : Json();
+  return limit ? Json(std::to_string(limit->tokens) + "/" + internal::text::scripted(limit->window)) : Json();
+}
+
+/// Adds the limits of a key, or those that all keys share.
+void add_limits(Json& json, const ApiKey& key) {
+  json["limit"] = limit_json(key.limit);
+  json["limit_tokens"] = limit_json(key.limit_tokens);
+  json["limit_concurrent"] = key.limit_concurrent ? Json(*key.limit_concurrent) : Json();
 }
 
 constexpr char of_all_keys[] =
@@ -41,13 +40,14 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["hint"] = key.hint;
   json["is_default"] = is_default(key);
   json["state"] = to_string(key.state);
+  json["ended"] = key.ended.empty() ? Json() : Json(key.ended);
   json["created"] = as_json(key.created);
   json["last_used"] = key.last_used ? as_json(*key.last_used) : Json();
   json["requests"] = key.requests;
   json["models"] = key.models;
   json["operations"] = std::move(operations);
-  json["limit"] = limit_json(key.limit);
-  json["limit_tokens"] = limit_json(key.limit_tokens);
+  add_limits(json, key);
+  json["concurrent"] = key.concurrent;
   json["limit_group"] = key.limit_group.empty() ? Json() : Json(internal::text::as_utf8(key.limit_group));
   json["scope"] = control.scopes.has(key.id);
   return json;
@@ -86,7 +86,7 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
 ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   const std::string scope = control.scope_of(request);
   Json keys = Json::array();
-  for (const ApiKey& key : control.gateway().keys().list())
+  for (const ApiKey& key : control.inside().keys())
     if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
   const internal::Inside inside = control.inside();
   return {200, Json{{"keys", std::move(keys)}, {"headers", inside.key_headers()}, {"required", inside.requires_key()}}};
@@ -132,7 +132,7 @@ void change(const Control& control, const std::string& id, const ControlBody& bo
 ControlAnswer change_key(Control& control, const ControlRequest& request) {
   const std::string id = living_key(control, request).id;
   const ControlBody body(request.body);
-  body.require_keys({"name", "models", "operations", "limit", "limit_tokens"});
+  body.require_keys({"name", "models", "operations", "limit", "limit_tokens", "limit_concurrent"});
   change(control, id, body);
   return {200, key_json(control, control.gateway().keys().find(id))};
 }
@@ -153,16 +153,17 @@ ControlAnswer disable(Control& control, const ControlRequest& request) {
 }
 
 ControlAnswer show_limit(Control& control, const ControlRequest&) {
-  const internal::Inside inside = control.inside();
-  return {200, Json{{"limit", limit_json(inside.limit())}, {"limit_tokens", limit_json(inside.token_limit())}}};
+  Json limits = Json::object();
+  add_limits(limits, control.inside().limits());
+  return {200, std::move(limits)};
 }
 
 ControlAnswer put_limit(Control& control, const ControlRequest& request) {
   const ControlBody body(request.body);
-  body.require_keys({"limit", "limit_tokens"});
-  if (!body.has("limit") && !body.has("limit_tokens"))
-    throw body.error("", R"("limit" or "limit_tokens" is missing, such as {"limit": "60/1m"} or )"
-                         R"({"limit_tokens": "6000/1m"}, or null for none)");
+  body.require_keys({"limit", "limit_tokens", "limit_concurrent"});
+  if (!body.has("limit") && !body.has("limit_tokens") && !body.has("limit_concurrent"))
+    throw body.error("", R"("limit", "limit_tokens" or "limit_concurrent" is missing, such as {"limit": "60/1m"}, )"
+                         R"({"limit_tokens": "6000/1m"} or {"limit_concurrent": 4}, or null for none)");
   change(control, {}, body);
   return show_limit(control, request);
 }

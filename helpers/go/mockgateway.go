@@ -287,6 +287,11 @@ func (g *Gateway) LimitTokens(rate any) {
 	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit_tokens": rate}, nil, nil))
 }
 
+// LimitConcurrent sets the most requests at a time, or nil for no limit.
+func (g *Gateway) LimitConcurrent(most any) {
+	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit_concurrent": most}, nil, nil))
+}
+
 // Fail forces a failure with the fields of `failures` in scripts: Fail(M{"failure": "overloaded", "times": 2}).
 func (g *Gateway) Fail(fields M) { g.Control("POST", "/failures", fields, nil, nil) }
 

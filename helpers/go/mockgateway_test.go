@@ -254,6 +254,7 @@ func TestARequestCanBeAnsweredByTheTest(t *testing.T) {
 	t.Parallel()
 	gateway := Start(t)
 	gateway.Stub(M{"reply": M{"ask": true}})
+	gateway.LimitConcurrent(1)
 	answered := make(chan string)
 	go func() {
 		_, text := post(t, gateway, "What?")
@@ -261,6 +262,9 @@ func TestARequestCanBeAnsweredByTheTest(t *testing.T) {
 	}()
 	waiting := gateway.Asked("20s")
 	expect(t, len(waiting), 1)
+	status, _ := post(t, gateway, "Too many?")
+	expect(t, status, 429)
+	gateway.LimitConcurrent(nil)
 	gateway.Answer(waiting[0].Exchange, "This.")
 	expect(t, <-answered, "This.")
 }

@@ -126,6 +126,7 @@ export class Scope {
   /** Sets the key's request limit, such as `'2/1m'`; requests above it get 429. null removes the limit. */
   limit(rate: string | null): Promise<unknown>;
   limitTokens(rate: string | null): Promise<unknown>;
+  limitConcurrent(most: number | null): Promise<unknown>;
   /** Forces a failure with the fields of `failures` in scripts: `{ failure: 'overloaded', times: 2 }`. */
   fail(fields: Fields): Promise<unknown>;
   /** Returns unmet expectations. Those that it returns no longer fail the test; the same holds for review(). */

@@ -179,8 +179,9 @@ export class Scope {
   disable() { return this.server.disableKey(this.id); }
   enable() { return this.server.enableKey(this.id); }
   limit(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit: rate }); }
-  // The same for tokens: limitTokens('6000/1m').
+  // The same for tokens: limitTokens('6000/1m'). For requests at a time: limitConcurrent(2).
   limitTokens(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit_tokens: rate }); }
+  limitConcurrent(most) { return this.server.control('PATCH', `/keys/${this.id}`, { limit_concurrent: most }); }
   // Forces a failure. The fields are those of an entry of `failures` in scripts: { failure: 'overloaded', times: 2 }.
   fail(fields) { return this.control('POST', '/failures', fields); }
   // verify(): unmet expectations of stubs. review(): mistakes of the client. Returned ones no longer fail the test.

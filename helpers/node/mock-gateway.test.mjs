@@ -243,8 +243,11 @@ describe('what a test does with it', () => {
   test('the test answers what it is asked', async (t) => {
     const gateway = await openGateway(t);
     await gateway.stub({ when: { user_says: 'sum' }, reply: { ask: true } });
+    await gateway.limitConcurrent(1);
     const answer = ask(gateway, 'the sum of 2 and 3');
     const [question] = await gateway.asked();
+    assert.equal((await post(gateway, 'too many')).status, 429);
+    await gateway.limitConcurrent(null);
     assert.equal(question.request.messages[0].content, 'the sum of 2 and 3');
     await gateway.answer(question.exchange, { json_text: { sum: 5 } });
     assert.equal(await answer, '{"sum":5}');

@@ -11,6 +11,7 @@ test('types', async (t) => {
   await stub.wait(2, '1s');
   const calls: number = await stub.calls();
   await gateway.limit(null);
+  await gateway.limitConcurrent(2);
   await gateway.fail({ failure: 'overloaded', times: 2 });
   const codes: string[] = (await gateway.review()).findings.map(({ code }) => code);
   const texts: string[] = (await gateway.verify()).problems.map(({ message }) => message);

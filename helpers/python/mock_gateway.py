@@ -179,6 +179,9 @@ class Scope:
     # The same for tokens: limit_tokens("6000/1m").
     def limit_tokens(self, rate: str | None) -> None:
         self.server.control("PATCH", f"/keys/{self.id}", {"limit_tokens": rate})
+    # The same for requests at a time: limit_concurrent(2).
+    def limit_concurrent(self, most: int | None) -> None:
+        self.server.control("PATCH", f"/keys/{self.id}", {"limit_concurrent": most})
     # Forces a failure with the fields of `failures` in scripts: fail(failure="overloaded", times=2).
     def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
     # verify(): unmet expectations. review(): mistakes of the client. Returned ones no longer fail the test.

@@ -223,8 +223,11 @@ def test_a_gate_holds_replies_until_they_are_let_pass(gateway):
 
 def test_the_test_answers_what_it_is_asked(gateway):
     gateway.stub(when={"user_says": "sum"}, reply={"ask": True})
+    gateway.limit_concurrent(1)
     with asking(gateway, "the sum of 2 and 3") as answer:
         [question] = gateway.asked()
+        assert post(gateway, "too many")[0] == 429
+        gateway.limit_concurrent(None)
         assert question["request"]["messages"][0]["content"] == "the sum of 2 and 3"
         gateway.answer(question["exchange"], {"json_text": {"sum": 5}})
         assert answer.result() == '{"sum":5}'

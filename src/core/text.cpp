@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "printed.hpp"
 
 namespace mock_gateway::detail {
 namespace text {
@@ -344,6 +345,14 @@ std::string seconds(std::chrono::nanoseconds duration) {
   if (microseconds >= 1000) return decimal(microseconds / 1000, 1000) + " s";
   if (microseconds > 0) return decimal(microseconds, 1000) + " ms";
   return duration > std::chrono::nanoseconds::zero() ? "less than 0.001 ms" : "0 s";
+}
+
+std::string scripted(std::chrono::nanoseconds duration) {
+  constexpr std::chrono::hours hour{1};
+  constexpr std::chrono::minutes minute{1};
+  if (duration % hour == hour.zero()) return std::to_string(duration / hour) + "h";
+  if (duration % minute == minute.zero()) return std::to_string(duration / minute) + "m";
+  return printed(duration);
 }
 
 }  // namespace text

@@ -107,5 +107,8 @@ std::string base64(std::string_view bytes);
 /// Returns text such as "0.5 s", in whole milliseconds rounded down. Below 1 ms: "0.4 ms". Below 0: as for 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
+/// Returns a duration as in scripts: "1m", "90s", "1.5ms".
+std::string scripted(std::chrono::nanoseconds duration);
+
 }  // namespace text
 }  // namespace mock_gateway::detail

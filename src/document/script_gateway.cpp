@@ -90,6 +90,10 @@ void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target
   options = options.limit_tokens(limit.tokens, limit.window);
 }
 
+void set_key_limit_concurrent(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<&KeyOptions::limit_concurrent>::apply(reader, node, &key_options_of(target));
+}
+
 void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -198,6 +202,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit<options_of>},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens<options_of>},
+    {"limit_concurrent", &positive, "how many requests of all keys it answers at a time; no limit unless set",
+     &SetBy<&Options::limit_concurrent>::apply},
     {"oversized_gets_413", &boolean,
      "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
@@ -293,6 +299,26 @@ void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
   key_options_of(target) = key_options_of(target).limit_group(script_values::key_name(node));
 }
 
+ScriptType key_end() {
+  return {"number of requests, a duration, or both",
+          R"({"anyOf":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"},)"
+          R"({"type":"array","prefixItems":[{"type":"integer","minimum":1},{"$ref":"#/$defs/duration"}],)"
+          R"("minItems":2,"maxItems":2}]})"};
+}
+
+void set_key_end(ScriptReader& reader, const ScriptNode& node, void* target) {
+  KeyOptions& key = key_options_of(target);
+  if (node.value.is_number()) {
+    key = key.deleted_after(read_value<std::size_t>(reader, node));
+  } else if (node.value.is_string()) {
+    key = key.deleted_after(read_value<Duration>(reader, node));
+  } else {
+    script_values::require_list(node, 2, "a number of requests, a duration such as \"30m\", or both as [5, \"30m\"]");
+    key = key.deleted_after(read_value<std::size_t>(reader, node.element(0)))
+              .deleted_after(read_value<Duration>(reader, node.element(1)));
+  }
+}
+
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
@@ -305,8 +331,12 @@ inline constexpr ScriptRow key_rows[] = {
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_limit<key_options_of>},
     {"limit_tokens", &token_limit, "its limit of tokens", &set_limit_tokens<key_options_of>},
+    {"limit_concurrent", &positive, "how many of its requests are answered at a time; unless set, any number",
+     &set_key_limit_concurrent},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
+    {"deleted_after", &key_end, "it is deleted after that many of its requests, or that time since the first one",
+     &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 

@@ -484,7 +484,8 @@ class EqualRequests {
   std::vector<bool> is_continued_;
 };
 
-/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged.
+/// Notes the requests of a key that came before the time which a 429 named for it, except those already judged. The
+/// 429 of a limit of concurrent requests only concerns the refused request.
 void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint64_t>& judged,
                          std::vector<Finding>& findings) {
   struct Limited {
@@ -502,7 +503,7 @@ void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint6
       if (key.others++ == 0) key.first = key.by;
       key.last = &seen;
     }
-    if (record.status == 429 && was_refused(seen) && named_time(seen)) key.by = &seen;
+    if (record.status == 429 && !record.is_one_too_many && was_refused(seen) && named_time(seen)) key.by = &seen;
   }
   for (const auto& [id, key] : keys) {
     if (key.others == 0) continue;

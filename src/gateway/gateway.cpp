@@ -103,6 +103,7 @@ class Gateway::Impl : public detail::NoteSource {
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     if (const auto& limit = options.limit_tokens) console.limit_tokens_for_all(limit->tokens, limit->window);
+    if (options.limit_concurrent) console.limit_concurrent_for_all(*options.limit_concurrent);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};

@@ -41,6 +41,7 @@ struct OptionValues {
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;

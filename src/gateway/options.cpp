@@ -99,6 +99,9 @@ Options Options::limit(std::size_t requests, Duration window) const {
 Options Options::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::OptionValues::limit_tokens, TokenLimit{tokens, window});
 }
+Options Options::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::OptionValues::limit_concurrent, requests);
+}
 Options Options::oversized_gets_413(bool gets_413) const {
   return detail::with(*this, &detail::OptionValues::oversized_gets_413, gets_413);
 }

@@ -88,6 +88,8 @@ class Options {
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
   /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the requests of all keys at a time; see KeyOptions::limit_concurrent. Default: none.
+  [[nodiscard]] Options limit_concurrent(std::size_t requests) const;
   /// Sets whether a request for more tokens than the whole limit gets 413, as Groq and GitHub Models answer, instead of
   /// OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;

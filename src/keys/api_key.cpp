@@ -1,5 +1,5 @@
 // Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
-// state_for, models, operations, limit, limit_tokens, limit_group).
+// state_for, models, operations, limits, deleted_after).
 
 #include "api_key.hpp"
 
@@ -48,8 +48,19 @@ KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
 KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
 }
+KeyOptions KeyOptions::limit_concurrent(std::size_t requests) const {
+  return detail::with(*this, &detail::KeyValues::limit_concurrent, requests);
+}
 KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
+}
+KeyOptions KeyOptions::deleted_after(std::size_t requests) const {
+  if (requests == 0) throw GatewayError("a key lasts at least 1 request; to refuse all requests, disable the key");
+  return detail::with(*this, &detail::KeyValues::deleted_after_requests, requests);
+}
+KeyOptions KeyOptions::deleted_after(Duration time) const {
+  if (time <= Duration::zero()) throw GatewayError("a key must last longer than 0; to refuse all requests, disable it");
+  return detail::with(*this, &detail::KeyValues::deleted_after_time, time);
 }
 
 }  // namespace mock_gateway

@@ -51,6 +51,9 @@ struct ApiKey {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
+  /// The number of requests that count towards limit_concurrent now; in a group, those of all its keys.
+  std::size_t concurrent = 0;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
   /// The time of its creation, on the gateway's clock.
@@ -59,6 +62,8 @@ struct ApiKey {
   std::size_t requests = 0;
   /// When the last of these requests was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
+  /// Why KeyOptions::deleted_after deleted it: "deleted after 5 requests", "expired 30m after first use". Or empty.
+  std::string ended;
 };
 
 /// A new key with its secret, which is not shown again.
@@ -85,7 +90,10 @@ struct KeyValues {
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
+  std::optional<std::size_t> limit_concurrent;
   std::string limit_group;
+  std::optional<std::size_t> deleted_after_requests;
+  std::optional<Duration> deleted_after_time;
 };
 
 }  // namespace detail
@@ -117,9 +125,16 @@ class KeyOptions {
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
   /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
+  /// Limits the number of the key's requests at a time, at least 1. Further requests get 429 at once. A request counts
+  /// after the checks of keys, until its last bytes are about to leave or its connection breaks. Default: unlimited.
+  [[nodiscard]] KeyOptions limit_concurrent(std::size_t requests) const;
   /// Sets the group of the key. Each key compares the total requests and tokens of its group with its own limits.
   /// Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
+  /// Deletes the key after that many requests, at least 1, or that time since the first one, whichever comes first:
+  /// further requests get 401. All requests count, regardless of the answer. Default: never.
+  [[nodiscard]] KeyOptions deleted_after(std::size_t requests) const;
+  [[nodiscard]] KeyOptions deleted_after(Duration time) const;
 
  private:
   friend struct detail::Access;

@@ -1,5 +1,5 @@
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of rate and token limits.
+// counting of limits; the end of a key that deletes itself.
 
 #include "key_store.hpp"
 
@@ -70,6 +70,12 @@ void require_limit(const std::optional<TokenLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
+void require_limit(const std::optional<std::size_t>& concurrent) {
+  if (concurrent == 0) {
+    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
+  }
+}
+
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
   // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
@@ -122,6 +128,7 @@ CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
   key_store::require_limit(values.limit_tokens);
+  key_store::require_limit(values.limit_concurrent);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -181,7 +188,29 @@ void KeyStore::put_values(Entry& its, const KeyValues& values) {
   its.key.operations = values.operations;
   its.key.limit = values.limit;
   its.key.limit_tokens = values.limit_tokens;
+  its.key.limit_concurrent = values.limit_concurrent;
   its.key.limit_group = values.limit_group;
+  its.last_request = values.deleted_after_requests;
+  its.lifetime = values.deleted_after_time;
+}
+
+void KeyStore::end_if_due(Entry& its) const {
+  if (its.key.state == KeyState::deleted) return;
+  if (its.lifetime && its.first_used && clock_.now() - *its.first_used >= *its.lifetime)
+    its.key.ended = "expired " + text::scripted(*its.lifetime) + " after first use";
+  else if (its.last_request && its.key.requests >= *its.last_request)
+    its.key.ended = "deleted after " + text::counted(*its.last_request, "request");
+  if (!its.key.ended.empty()) put_in_state(its, KeyState::deleted, {});
+}
+
+void KeyStore::end_all_due() const {
+  for (const auto& known : entries_) end_if_due(*known);
+}
+
+ApiKey KeyStore::shown(Entry& its) {
+  ApiKey key = its.key;
+  if (key.limit_concurrent) key.concurrent = windows_of(its).concurrent.used;
+  return key;
 }
 
 KeyStore::Windows& KeyStore::windows_of(Entry& its) {
@@ -245,9 +274,17 @@ void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>&
   changes_.note_for(limited.key.id);
 }
 
-ApiKey KeyStore::for_all() const {
+void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
+  key_store::require_limit(concurrent);
   const std::lock_guard<std::mutex> lock(mutex_);
-  return for_all_.key;
+  ApiKey& key = limited_entry(id).key;
+  key.limit_concurrent = concurrent;
+  changes_.note_for(key.id);
+}
+
+ApiKey KeyStore::for_all() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shown(for_all_);
 }
 
 void KeyStore::offer(const std::string& id) {
@@ -266,11 +303,13 @@ KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t 
 }
 
 KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
-  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto is_it = [script](const Entry& known, bool may_have_ended) {
+    return known.script == script && (known.taken_away || (may_have_ended && !known.key.ended.empty()));
+  };
   const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
-  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  if (holder != by_secret_.end() && is_it(*holder->second, true)) return holder->second;
   for (Entry* const known : described(wanted.name))
-    if (is_it(*known)) return known;
+    if (is_it(*known, !wanted.secret())) return known;  // an ended key with another secret gets a successor
   return nullptr;
 }
 
@@ -286,12 +325,14 @@ std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) 
   const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
-  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  const bool stays_ended = !known.key.ended.empty() && !named;
+  if (owns(known) && (known.taken_away || stays_ended || known.key.state != KeyState::deleted)) return {};
   return key_store::taken(known.key);
 }
 
 std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<std::string> all;
   for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
   return all;
@@ -300,6 +341,7 @@ std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wan
 void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
   const TimePoint now = clock_.now();
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   for (const ScriptedKey& one : wanted) {
     const std::string forbidden = conflict(one, script);
     if (!forbidden.empty())
@@ -310,7 +352,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
   for (const auto& known : entries_) {
     if (known->script != script || known->key.state == KeyState::deleted) continue;
     known->taken_away = names.count(known->key.description) == 0;
-    if (known->taken_away) known->key.state = KeyState::deleted;
+    if (known->taken_away) put_in_state(*known, KeyState::deleted, {});
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);
@@ -319,6 +361,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
+    if (its && !its->key.ended.empty()) continue;  // for good
     const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
@@ -330,7 +373,8 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    windows_of(*its) = Windows{};
+    Windows& windows = windows_of(*its);
+    windows.requests = windows.tokens = LimitWindow{};  // requests under way keep their places
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -343,6 +387,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
 std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
   const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
     const bool is_owned = script != 0 && known->script == script;
@@ -357,16 +402,18 @@ bool KeyStore::knows(const std::string& secret) const {
   return by_secret_.count(secret) > 0;
 }
 
-ApiKey KeyStore::find(const std::string& id) const {
+ApiKey KeyStore::find(const std::string& id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return entry(id).key;
+  return shown(entry(id));
 }
 
-std::vector<ApiKey> KeyStore::list() const {
+std::vector<ApiKey> KeyStore::list(bool with_ended) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  end_all_due();
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
-    if (known->key.state != KeyState::deleted) keys.push_back(known->key);
+    const bool is_wanted = known->key.state != KeyState::deleted || (with_ended && !known->key.ended.empty());
+    if (is_wanted) keys.push_back(shown(*known));
   }
   return keys;
 }
@@ -432,13 +479,18 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
   const auto known = is_default ? by_secret_.end() : by_secret_.find(presented.credential);
   if (!is_default && known == by_secret_.end()) return presented;
   Entry& its = is_default ? *entries_.front() : *known->second;
+  end_if_due(its);
   ApiKey& key = its.key;
   if (received) {
     ++key.requests;
     key.last_used = std::max(key.last_used.value_or(*received), *received);
+    if (!its.first_used) its.first_used = clock_.now();
   }
   presented.key = key;
-  if (received) take_step(its);
+  if (received) {
+    take_step(its);
+    end_if_due(its);
+  }
   // The script has given this key another secret since.
   if (!is_default && its.secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
@@ -449,15 +501,25 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
   return presented;
 }
 
-std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
+std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
   for (Entry* const its : limited)
     if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
-  if (refused) return refused;
+  if (refused) return RequestRefusal{refused};
+  for (Entry* const its : limited)
+    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
+      return RequestRefusal{std::nullopt, *most};
   for (Entry* const its : limited)
     if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
+  for (Entry* const its : limited) {
+    if (!its->key.limit_concurrent) continue;
+    LimitWindow& window = windows_of(*its).concurrent;
+    taken.places.push_back({&window, window.number});
+    taken.amount = 1;
+    ++window.used;
+  }
   return std::nullopt;
 }
 
@@ -467,7 +529,7 @@ bool KeyStore::limits_tokens(const std::string& id) const {
 }
 
 std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
-                                                  TakenTokens& taken) {
+                                                  TakenAmount& taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
@@ -481,7 +543,7 @@ std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::si
     if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
   }
   if (refused) return refused;
-  taken.tokens = tokens;
+  taken.amount = tokens;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
     window.take(*limit, now, newest_window_, tokens);
@@ -490,11 +552,11 @@ std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::si
   return std::nullopt;
 }
 
-void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const TakenTokens::Place& place : taken.places)
-    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
-  taken.tokens = tokens;
+  for (const TakenAmount::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
+  taken.amount = tokens;
 }
 
 std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
@@ -512,9 +574,12 @@ std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, 
 }
 
 KeyStore::Entry& KeyStore::entry(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  if (found != by_id_.end()) return *found->second;
+  if (const auto found = by_id_.find(id); found != by_id_.end()) {
+    end_if_due(*found->second);
+    return *found->second;
+  }
   std::vector<Entry*> named = id.empty() ? std::vector<Entry*>() : described(id);
+  for (Entry* const one : named) end_if_due(*one);
   const auto deleted = std::stable_partition(named.begin(), named.end(),
                                              [](const Entry* known) { return known->key.state != KeyState::deleted; });
   if (deleted != named.begin()) named.erase(deleted, named.end());

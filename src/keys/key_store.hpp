@@ -64,14 +64,19 @@ struct KeyRules {
   bool required = true;                   // if not, a request without a key has the default key
 };
 
-/// The tokens that a request has taken, and their windows.
-struct TakenTokens {
+/// What a request has taken from limits, and from which windows: tokens, or 1 of the concurrent requests.
+struct TakenAmount {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's number when the tokens were taken
+    std::uint64_t number;  // the window's number when the amount was taken
   };
-  std::size_t tokens = 0;
+  std::size_t amount = 0;
   std::vector<Place> places;
+};
+
+struct RequestRefusal {
+  std::optional<Duration> left;  // the rest of the window of a rate limit
+  std::size_t concurrent = 0;    // the exceeded limit of concurrent requests
 };
 
 struct TokenRefusal {
@@ -106,11 +111,13 @@ class KeyStore {
   /// Sets a limit of the key and restarts its count. A null `id` means the limit that all keys share.
   void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
   void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
+  /// Sets a limit of concurrent requests. Requests under way keep their places.
+  void set_limit(const std::string* id, std::optional<std::size_t> concurrent);
   /// Lets the first script that names the key become its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
-  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
-  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
+  /// longer in the script are deleted, and restored when their name or secret returns, unless they have ended. A key
+  /// with the name but another owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// Returns for each key why the script cannot have it, or an empty string if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
@@ -119,14 +126,14 @@ class KeyStore {
   /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
   /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
-  ApiKey find(const std::string& id) const;
-  /// Returns all keys that are not deleted, in order of creation.
-  std::vector<ApiKey> list() const;
+  ApiKey find(const std::string& id);
+  /// Returns all keys that are not deleted, in order of creation. `with_ended`: also those deleted by deleted_after.
+  std::vector<ApiKey> list(bool with_ended = false);
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
   /// Returns the limits that all keys share, as a key without an id.
-  ApiKey for_all() const;
+  ApiKey for_all();
 
   const ChangeCount& changes() const { return changes_; }
 
@@ -134,14 +141,15 @@ class KeyStore {
   /// `received` is empty. Two or more Authorization fields, another scheme, or an empty credential are malformed. With
   /// other rules than the default ones, an empty credential counts as no key.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
-  /// Counts a request in the shared limit and the key's own, or in neither if one is exceeded. Returns the longer wait.
-  std::optional<Duration> take(const std::string& id, TimePoint now);
+  /// Counts a request in the shared limits and the key's own, or in none if one is exceeded. Of several, returns the
+  /// rate limit with the longest wait, or else a limit of concurrent requests.
+  std::optional<RequestRefusal> take(const std::string& id, TimePoint now, TakenAmount& taken);
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the limit that the
   /// request could never meet, or else the limit with the longer remaining time.
-  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenAmount& taken);
   /// Changes the number of taken tokens to `tokens`, in windows that have not ended.
-  void settle(TakenTokens& taken, std::size_t tokens);
+  void settle(TakenAmount& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
@@ -167,6 +175,7 @@ class KeyStore {
   struct Windows {
     LimitWindow requests;
     LimitWindow tokens;
+    LimitWindow concurrent;  // never ends, so its number stays 0
   };
   struct Entry {
     ApiKey key;
@@ -175,6 +184,9 @@ class KeyStore {
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
     Windows windows;
+    std::optional<std::size_t> last_request;  // KeyOptions::deleted_after
+    std::optional<Duration> lifetime;
+    std::optional<TimePoint> first_used;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
@@ -189,7 +201,12 @@ class KeyStore {
   /// Reads the credential of a request. Returns `unknown` for one to look up.
   CredentialStatus read_credential(const wire::Headers& headers, bool bearer_in_any_case,
                                    std::string& credential) const;
+  /// Deletes the key if its KeyOptions::deleted_after has come. Called before its state is read.
+  void end_if_due(Entry& its) const;
+  void end_all_due() const;
   Windows& windows_of(Entry& its);
+  /// Returns the key with its number of concurrent requests.
+  ApiKey shown(Entry& its);
   Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description with masked secrets, because list() shows it.
@@ -199,7 +216,8 @@ class KeyStore {
   /// Returns the key of this name that is not deleted. Of several, prefers the script's own, then the one with this
   /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a key that the script has deleted, or null. Looks for the secret first, then for the name.
+  /// Returns a key that the script has deleted, or that has ended, or null. Looks for the secret first, then for the
+  /// name.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -221,24 +239,24 @@ class KeyStore {
   ChangeCount changes_;
 };
 
-/// The tokens taken for a request. The destructor gives back those that the answer did not use.
-class TokenUse {
+/// What a request has taken from limits. The destructor gives back what the answer did not use.
+class LimitUse {
  public:
-  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
-  ~TokenUse() { store_->settle(taken_, kept_); }
-  TokenUse(const TokenUse&) = delete;
-  TokenUse& operator=(const TokenUse&) = delete;
+  LimitUse(std::shared_ptr<KeyStore> store, TakenAmount taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~LimitUse() { store_->settle(taken_, kept_); }
+  LimitUse(const LimitUse&) = delete;
+  LimitUse& operator=(const LimitUse&) = delete;
 
   /// Sets the number of tokens that the answer uses. If it exceeds the taken ones, takes the difference now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
-    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+    if (tokens > taken_.amount) store_->settle(taken_, tokens);
   }
-  void keep_all() { kept_ = taken_.tokens; }
+  void keep_all() { kept_ = taken_.amount; }
 
  private:
   std::shared_ptr<KeyStore> store_;
-  TakenTokens taken_;
+  TakenAmount taken_;
   std::size_t kept_ = 0;
 };
 

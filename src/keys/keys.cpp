@@ -65,4 +65,14 @@ void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
 
 void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
 
+void Keys::limit_concurrent(const std::string& id, std::size_t requests) const {
+  store_->set_limit(&id, std::optional(requests));
+}
+
+void Keys::unlimit_concurrent(const std::string& id) const { store_->set_limit(&id, std::optional<std::size_t>()); }
+
+void Keys::limit_concurrent_for_all(std::size_t requests) const { store_->set_limit(nullptr, std::optional(requests)); }
+
+void Keys::unlimit_concurrent_for_all() const { store_->set_limit(nullptr, std::optional<std::size_t>()); }
+
 }  // namespace mock_gateway

@@ -45,12 +45,18 @@ class Keys {
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
   void unlimit_tokens(const std::string& id) const;
+  /// Limits the key to `requests` at a time, at least 1. Requests that began without a limit do not count.
+  void limit_concurrent(const std::string& id, std::size_t requests) const;
+  void unlimit_concurrent(const std::string& id) const;
   /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
   /// Limits the tokens of all keys together, in the same way. Replaces Options::limit_tokens and its count.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
   void unlimit_tokens_for_all() const;
+  /// Limits the requests of all keys at a time, in the same way. Replaces Options::limit_concurrent.
+  void limit_concurrent_for_all(std::size_t requests) const;
+  void unlimit_concurrent_for_all() const;
 
   /// Returns the key with this id, even if deleted.
   ApiKey find(const std::string& id) const;

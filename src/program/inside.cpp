@@ -31,8 +31,8 @@ std::string Inside::operation_name(const std::string& method, const std::string&
   return method + " " + (name.empty() ? path : name);
 }
 
-std::optional<RateLimit> Inside::limit() const { return state_.keys->for_all().limit; }
-std::optional<TokenLimit> Inside::token_limit() const { return state_.keys->for_all().limit_tokens; }
+std::vector<ApiKey> Inside::keys() const { return state_.keys->list(true); }
+ApiKey Inside::limits() const { return state_.keys->for_all(); }
 
 std::vector<QueuedFailure> Inside::failures() const {
   std::vector<QueuedFailure> all;

@@ -31,6 +31,7 @@ std::string lower_ascii(std::string_view text);
 std::string_view trim(std::string_view text);
 std::optional<std::string> percent_decode(std::string_view text);
 std::string base64(std::string_view bytes);
+std::string scripted(std::chrono::nanoseconds duration);
 }  // namespace text
 }  // namespace mock_gateway::detail
 
@@ -147,8 +148,8 @@ class JsonText {
   std::vector<Matcher> matchers(Problems& problems) const;
   /// Creates the key in the body, or the keys in its "keys". Creates none if there are problems.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes the settings that the body has: "name", "models", "operations", "limit", "limit_tokens". None if there are
-  /// problems. With an empty id, changes the limits that all keys share.
+  /// Changes the settings that the body has: "name", "models", "operations", and limits. None if there are problems.
+  /// With an empty id, changes the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
   /// Adds the reply's gates that are missing in `gates`.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
@@ -245,8 +246,10 @@ class Inside {
   Json settings_for(const Exchange& exchange) const;
   /// Returns "chat_completions", "list_models", or method and path, for a path as sent.
   std::string operation_name(const std::string& method, const std::string& path) const;
-  std::optional<RateLimit> limit() const;
-  std::optional<TokenLimit> token_limit() const;
+  /// Returns all keys except those that the test has removed.
+  std::vector<ApiKey> keys() const;
+  /// Returns the limits that all keys share, as a key without an id.
+  ApiKey limits() const;
   std::vector<QueuedFailure> failures() const;
   /// Returns "text" and "left" of each fault.
   Json connection_faults() const;

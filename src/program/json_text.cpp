@@ -61,26 +61,22 @@ struct KeyChange {
   std::optional<std::vector<Operation>> operations;
   std::optional<std::optional<RateLimit>> limit;
   std::optional<std::optional<TokenLimit>> limit_tokens;
+  std::optional<std::optional<std::size_t>> limit_concurrent;
 };
 
 std::string name_of_key(ScriptReader&, const ScriptNode& node) { return detail::script_values::key_name(node); }
+
+std::size_t concurrent_requests(ScriptReader& reader, const ScriptNode& node) {
+  const auto requests = detail::read_value<std::size_t>(reader, node);
+  if (requests == 0) detail::script_reading::fail_expected(node, "a whole number of at least 1");
+  return requests;
+}
 
 /// Reads a value into an optional of `Value`. JSON null becomes a default `Value`.
 template <class Value, auto Read>
 void read_unless_null(ScriptReader& reader, const ScriptNode& node, void* target) {
   Value& value = static_cast<std::optional<Value>*>(target)->emplace();
   if (!node.value.is_null()) value = Read(reader, node);
-}
-
-void change_limits_of_all(const Keys& keys, const KeyChange& change) {
-  if (const auto& limit = change.limit; limit && *limit)
-    keys.limit_rate_for_all((*limit)->requests, (*limit)->window);
-  else if (limit)
-    keys.unlimit_rate_for_all();
-  if (const auto& limit = change.limit_tokens; limit && *limit)
-    keys.limit_tokens_for_all((*limit)->tokens, (*limit)->window);
-  else if (limit)
-    keys.unlimit_tokens_for_all();
 }
 
 void read_when(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -243,21 +239,19 @@ void JsonText::change_key(const Gateway& gateway, const std::string& id, Problem
   read("limit", &read_unless_null<std::optional<RateLimit>, &detail::read_value<RateLimit>>, &change.limit);
   read("limit_tokens", &read_unless_null<std::optional<TokenLimit>, &detail::read_value<TokenLimit>>,
        &change.limit_tokens);
+  read("limit_concurrent", &read_unless_null<std::optional<std::size_t>, &concurrent_requests>,
+       &change.limit_concurrent);
   take_label_off(problems, source_->file);
   if (!problems.empty()) return;
   const Keys keys = gateway.keys();
-  if (id.empty()) return change_limits_of_all(keys, change);
   if (change.name) keys.set_description(id, *change.name);
   if (change.models) keys.limit_models(id, *change.models);
   if (change.operations) keys.limit_operations(id, *change.operations);
-  if (const auto& limit = change.limit; limit && *limit)
-    keys.limit_rate(id, (*limit)->requests, (*limit)->window);
-  else if (limit)
-    keys.unlimit_rate(id);
-  if (const auto& limit = change.limit_tokens; limit && *limit)
-    keys.limit_tokens(id, (*limit)->tokens, (*limit)->window);
-  else if (limit)
-    keys.unlimit_tokens(id);
+  detail::KeyStore& store = *Access::serving(gateway)->keys;
+  const std::string* const limited = id.empty() ? nullptr : &id;
+  if (change.limit) store.set_limit(limited, *change.limit);
+  if (change.limit_tokens) store.set_limit(limited, *change.limit_tokens);
+  if (change.limit_concurrent) store.set_limit(limited, *change.limit_concurrent);
 }
 
 std::shared_ptr<const detail::ReplyStep> JsonText::reply(Gates& gates, Problems& problems) const {

@@ -328,7 +328,7 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
     make();
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
-    answer = Answer();
+    answer.restart();
     answer.stub = std::move(stub);  // it has counted the call
     served.answer_failed(exception.what());
   }

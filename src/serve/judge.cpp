@@ -61,7 +61,7 @@ std::string reason_of_key(const KeyStore::Presented& presented) {
     case Status::malformed: return "the Authorization field is not \"Bearer KEY\"";
     case Status::different: return "different keys were sent in several header fields";
     case Status::unknown: return "the gateway has no such key";
-    case Status::deleted: return "the key is deleted";
+    case Status::deleted: return "the key is deleted" + (presented.key.ended.empty() ? "" : ": " + presented.key.ended);
     case Status::disabled: return "the key is disabled";
     case Status::enabled: break;
   }
@@ -228,10 +228,10 @@ void answer(ServedRequest& served) {
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const TokenizerThrew& threw) {
-    served.answer = Answer();
+    served.answer.restart();
     served.callback_failed(threw.what());
   } catch (const std::exception& exception) {
-    served.answer = Answer();
+    served.answer.restart();
     served.answer_failed(exception.what());
   }
 }

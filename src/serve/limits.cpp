@@ -74,21 +74,32 @@ bool take(ServedRequest& served, const Count& count) {
   std::optional<Busy<const char*>> busy;
   if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   const std::size_t tokens = count(gateway.tokens);
-  TakenTokens taken;
+  TakenAmount taken;
   if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
     return refuse_tokens(served, *refused, tokens);
-  served.answer.tokens = std::make_unique<TokenUse>(gateway.keys, std::move(taken));
+  served.answer.tokens = std::make_unique<LimitUse>(gateway.keys, std::move(taken));
   return false;
 }
 
 }  // namespace limits
 
 bool take_request(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
   const std::string& key = served.presented.key.id;
   if (key.empty()) return false;  // an open operation
+  TakenAmount place;
   // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
-  const auto left = served.gateway.keys->take(key, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(), *left);
+  const auto refused = gateway.keys->take(key, gateway.clock.now(), place);
+  if (place.amount > 0) served.answer.place = std::make_unique<LimitUse>(gateway.keys, std::move(place));
+  if (!refused) return false;
+  if (refused->left) return limits::refuse_for(served, rate_limited(), *refused->left);
+  const std::string limit = text::counted(refused->concurrent, "concurrent request");
+  limits::refuse_for(served,
+                     failure(429, rate_limited().code(),
+                             "The limit of " + limit + " is exceeded. Try again after the time in Retry-After."),
+                     std::chrono::seconds{1});
+  served.answer.is_one_too_many = true;
+  return true;
 }
 
 bool take_tokens_of_chat(ServedRequest& served) {

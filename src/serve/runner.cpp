@@ -208,6 +208,7 @@ void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
   delivery_.reset();
+  give_back();
   connection_.end_exchange();
   connection_.end(Outlet::Ending::close);
   if (!is_published_) return gateway_.journal->dropped();
@@ -313,6 +314,7 @@ void RunningExchange::record_answer(ServedRequest& served) {
   record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
+  record.is_one_too_many = answer.is_one_too_many;
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers, answer.body);
   mask(record.redirect);
@@ -391,6 +393,7 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
 void RunningExchange::give_back() {
   answer_.use = StubState::Use();
   answer_.tokens.reset();
+  answer_.place.reset();
 }
 
 void RunningExchange::owe(const Effect& effect) {

@@ -44,7 +44,7 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Releases the stub and returns unused tokens to their limits.
+  /// Releases the stub and the place among concurrent requests, and returns unused tokens to their limits.
   void give_back();
   /// Owes the reply to the next equal request, because a chaos fault breaks it.
   void owe(const Effect& effect);

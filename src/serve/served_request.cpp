@@ -15,6 +15,12 @@ Failure error(const char* message) { return failure(500, "internal_error", messa
 
 }  // namespace served_requests
 
+void Answer::restart() {
+  Answer fresh;
+  fresh.place = std::move(place);
+  *this = std::move(fresh);
+}
+
 void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
   status = failure.status();
   error_code = failure.code();
@@ -37,7 +43,7 @@ bool ServedRequest::fail(const Failure& failure, Decision::Kind kind) {
 }
 
 bool ServedRequest::reject(const Failure& failure) {
-  answer = Answer();
+  answer.restart();
   return fail(failure, Decision::Kind::rejected);
 }
 

@@ -62,9 +62,15 @@ struct Answer {
   /// A hash that a retry with an equal body and key has too; 0 if no reply can be owed to it.
   std::uint64_t identity = 0;
   /// The tokens taken from token limits; null without limits.
-  std::unique_ptr<TokenUse> tokens;
+  std::unique_ptr<LimitUse> tokens;
+  /// The request's place among the concurrent ones; null without a limit.
+  std::unique_ptr<LimitUse> place;
+  /// Whether a limit of concurrent requests refused it.
+  bool is_one_too_many = false;
   DeliveryPlan delivery;
 
+  /// Drops everything but the place.
+  void restart();
   /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
   void become(const Failure& failure, Profile profile, TimePoint now);
   /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.

@@ -127,6 +127,32 @@ function typing(tab) {
   };
 }
 
+test('the list shows how many requests of a key are under way, and why a key has ended', async () => {
+  const made = await gateway.control('POST', '/keys', { name: 'brief', deleted_after: 3 });
+  const { stubs: [stub] } = await gateway.control('POST', '/stubs', { when: { user_says: 'ask' }, reply: { ask: true } });
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  await tab.click('Edit brief');
+  await tab.write('Concurrent requests', '1');
+  await tab.click('Save');
+  await keyWith(tab, 'brief', 'Limit', '0 of 1 at a time');
+  const waiting = gateway.ask('ask', { key: made.secret });
+  await keyWith(tab, 'brief', 'Limit', '1 of 1 at a time');
+  await gateway.control('DELETE', `/stubs/${stub.id}`);
+  assert.equal((await gateway.ask('Hi', { key: made.secret })).status, 429);
+  await tab.click('Edit brief');
+  await tab.write('Concurrent requests', '');
+  await tab.click('Save');
+  await keyWith(tab, 'brief', 'Limit', 'none');
+  assert.equal((await gateway.ask('Hi', { key: made.secret })).status, 200);
+  const ended = await keyWith(tab, 'brief', 'State', 'deleted');
+  assert.equal(ended.State, 'deleted deleted after 3 requests');
+  assert.equal(ended.Actions, 'Requests');
+  const [{ exchange }] = (await gateway.control('GET', '/asked')).asked;
+  await gateway.control('POST', `/asked/${exchange}`, { reply: 'Hello.' });
+  assert.equal((await waiting).status, 200);
+  await tab.close();
+});
+
 test('changing a key sends only the changed values, so that its limit is not restarted', async () => {
   const made = await gateway.control('POST', '/keys', { name: 'limited', limit: '1/1h' });
   const status = async () => (await gateway.ask('Hi', { key: made.secret })).status;

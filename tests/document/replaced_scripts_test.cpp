@@ -11,6 +11,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/script_files.hpp"
+#include "support/text.hpp"
 
 namespace replaced_scripts_test {
 
@@ -63,12 +64,16 @@ Statuses asked_with_ops_key(const Replaced& served) { return asked_with_ops_key(
 struct Restriction {
   const char* members;
   Statuses restricted;
+  bool is_final = false;
 };
 const std::vector<Restriction> restrictions = {
     {R"(, "limit": "1/1h")", {200, 429, 429}},
     {R"(, "limit": "1/1h", "limit_group": "team")", {200, 429, 429}},
     {R"(, "limit_tokens": "5/1h")", {200, 429, 200}},
     {R"(, "limit_tokens": "5/1h", "limit_group": "team")", {200, 429, 200}},
+    {R"(, "limit_concurrent": 1)", {200, 200, 200}},  // see below
+    {R"(, "deleted_after": 1)", {200, 401, 401}, true},
+    {R"(, "deleted_after": [2, "1h"], "state_for": [{"state": "disabled", "requests": 1}])", {403, 200, 401}, true},
     {R"(, "state": "disabled")", {403, 403, 403}},
     {R"(, "state_for": [{"state": "disabled", "requests": 2}])", {403, 403, 200}},
     {R"(, "models": ["other"])", {403, 403, 200}},
@@ -102,12 +107,131 @@ TEST_CASE("a restriction of a key ends when the script removes it, and applies a
     Replaced served(with_ops_key(row.members));
     const std::string id = served.gateway().keys().list().back().id;
     CHECK(asked_with_ops_key(served) == row.restricted);
+    if (row.is_final) continue;
     served.by(with_ops_key(""));
     CHECK(asked_with_ops_key(served) == Statuses{200, 200, 200});
     served.by(with_ops_key(row.members));
     CHECK(asked_with_ops_key(served) == row.restricted);
     CHECK(served.gateway().keys().list().back().id == id);
   }
+}
+
+/// Returns a "keys" section. Each key is given as its name, its secret, which may be empty, and other members.
+std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
+  std::string section;
+  for (const auto& key : keys) {
+    const std::string secret = key.at(1).empty() ? "" : R"(, "secret": ")" + key.at(1) + "\"";
+    section += (section.empty() ? "" : ", ") + (R"({"name": ")" + key.at(0) + "\"" + secret + key.at(2) + "}");
+  }
+  return "\"keys\": [" + section + "]";
+}
+
+const std::string one = "sk-one-0123456789ab";
+const std::string two = "sk-two-0123456789ab";
+
+int status_with(const Replaced& served, const std::string& secret) {
+  return served.http().with_key(secret).chat().status;
+}
+
+TEST_CASE("a script does not restore a key that has ended, but may replace it by a key with another secret or name") {
+  const std::string ending = R"(, "deleted_after": 1)";
+  struct Row {
+    const char* what;
+    std::string after;     // the keys of the next script
+    const char* accepted;  // the secret of its new key, if any
+  };
+  const Row rows[] = {
+      {"the same", keys_section({{"ops", one, ending}, {"x", "", ""}}), nullptr},
+      {"without a secret", keys_section({{"ops", "", ending}}), nullptr},
+      {"without an end", keys_section({{"ops", one, ""}}), nullptr},
+      {"with a later end", keys_section({{"ops", one, R"(, "deleted_after": 9)"}}), nullptr},
+      {"with another name", keys_section({{"renamed", one, ending}}), nullptr},
+      {"without the key", R"("stubs": [])", nullptr},
+      {"with another secret", keys_section({{"ops", two, ""}}), two.c_str()},
+      {"with another key", keys_section({{"ops", one, ending}, {"new", two, ""}}), two.c_str()},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    Replaced served(keys_section({{"ops", one, ending}}));
+    const std::string id = served.gateway().keys().list().back().id;
+    CHECK(Statuses{status_with(served, one), status_with(served, one)} == Statuses{200, 401});
+    served.by(row.after);
+    CHECK(status_with(served, one) == 401);
+    if (row.accepted) CHECK(status_with(served, row.accepted) == 200);
+    served.by(keys_section({{"ops", row.accepted ? two : one, ending}}));
+    CHECK(status_with(served, one) == 401);
+    CHECK(served.gateway().keys().find(id).ended == "deleted after 1 request");
+  }
+}
+
+TEST_CASE("the secret of an ended key cannot be given to a living key of the script") {
+  Replaced served(keys_section({{"ops", one, R"(, "deleted_after": 1)"}}));
+  CHECK(status_with(served, one) == 200);
+  served.by(keys_section({{"ops", two, ""}}));
+  CHECK(test_support::error_of([&] {
+          served.by(keys_section({{"ops", one, ""}}));
+        }).find("cannot be restored") != std::string::npos);
+  CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{401, 200});
+}
+
+TEST_CASE("a changed script neither restarts the count of a key's end nor its time") {
+  ManualClock clock;
+  Gateway gateway(Options{}.clock(clock));
+  const auto section = [](const char* end, const char* other) {
+    return Replaced::script(keys_section({{"ops", one, R"(, "deleted_after": )" + std::string(end)}, {other, "", ""}}));
+  };
+  LoadedScript loaded = section(R"([4, "1h"])", "a").mount(gateway);
+  const Http http = Http(gateway).with_key(one);
+  CHECK(Statuses{http.chat().status, http.chat().status} == Statuses{200, 200});
+  clock.advance(59min);
+  section(R"([4, "1h"])", "b").replace(gateway, loaded);
+  CHECK(gateway.keys().find("ops").state == KeyState::enabled);
+  SUBCASE("requests") { CHECK(Statuses{http.chat().status, http.chat().status} == Statuses{200, 200}); }
+  SUBCASE("time") { clock.advance(1min); }
+  SUBCASE("fewer requests") { section("2", "c").replace(gateway, loaded); }
+  SUBCASE("less time") { section(R"("59m")", "c").replace(gateway, loaded); }
+  CHECK(gateway.keys().find("ops").state == KeyState::deleted);
+  CHECK(http.chat().status == 401);
+  CHECK(gateway.keys().list().size() == 2);
+}
+
+TEST_CASE("a key that its script deletes stays deleted, however many requests come") {
+  Replaced served(keys_section({{"ops", one, R"(, "state_for": [{"state": "disabled", "requests": 2}])"}}));
+  served.by(R"("stubs": [])");
+  for (int request = 0; request < 4; ++request) CHECK(status_with(served, one) == 401);
+}
+
+TEST_CASE("a changed script sets a limit of concurrent requests, and requests under way keep their places") {
+  Replaced served(keys_section({{"ops", one, ""}}));
+  Gateway& gateway = served.gateway();
+  Gate gate;
+  gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  const Http http = served.http().with_key(one);
+  const auto models = [&] { return http.get("/v1/models").status; };
+  std::vector<RawConnection> held;
+  const auto hold = [&] {
+    held.emplace_back(gateway);
+    held.back().send(http.format_chat());
+    REQUIRE(gate.wait_until_reached(held.size(), 10s));
+  };
+  hold();
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1)"}}));
+  CHECK(models() == 200);  // the request under way began without the limit
+  hold();
+  CHECK(models() == 429);
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 2, "limit": "9/1h")"}}));
+  CHECK(models() == 200);
+  served.by(keys_section({{"ops", one, ""}}));
+  CHECK(models() == 200);
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1, "limit_group": "team")"}}));
+  CHECK(models() == 200);  // a group has its own count
+  served.by(keys_section({{"ops", one, R"(, "limit_concurrent": 1)"}}));
+  CHECK(models() == 429);
+  gate.open();
+  for (RawConnection& connection : held) CHECK(connection.receive_response().complete);
+  CHECK(models() == 200);
+  const Gateway started(Replaced::script(R"("gateway": {"limit_concurrent": 3})").options());
+  CHECK(started.keys().list().front().concurrent == 0);
 }
 
 TEST_CASE("a key that the script removes is refused; other keys of the script and of the test stay valid") {
@@ -126,23 +250,6 @@ TEST_CASE("a key that the test has disabled stays disabled while its part of the
   served.gateway().keys().disable(served.gateway().keys().list().back().id);
   served.by(with_ops_key("") + R"(, "stubs": [{"reply": "new"}])");
   CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
-}
-
-/// Returns a "keys" section. Each key is given as its name, its secret, which may be empty, and other members.
-std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
-  std::string section;
-  for (const auto& key : keys) {
-    const std::string secret = key.at(1).empty() ? "" : R"(, "secret": ")" + key.at(1) + "\"";
-    section += (section.empty() ? "" : ", ") + (R"({"name": ")" + key.at(0) + "\"" + secret + key.at(2) + "}");
-  }
-  return "\"keys\": [" + section + "]";
-}
-
-const std::string one = "sk-one-0123456789ab";
-const std::string two = "sk-two-0123456789ab";
-
-int status_with(const Replaced& served, const std::string& secret) {
-  return served.http().with_key(secret).chat().status;
 }
 
 TEST_CASE("a key that a script removes and adds again is the same key, even with another name") {

@@ -512,6 +512,7 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("limit": "60/1m")").limit->window == 1min);
   CHECK(values(R"("limit_tokens": "6000/1h")").limit_tokens->tokens == 6000);
   CHECK(values(R"("limit_tokens": "6000/1h")").limit_tokens->window == 1h);
+  CHECK(values(R"("limit_concurrent": 8)").limit_concurrent == 8);
   CHECK(values(R"("oversized_gets_413": true)").oversized_gets_413);
   CHECK(values(R"("unmatched": "fails_verification")").unmatched == Unmatched::fails_verification);
   CHECK(values(R"("unmatched": "allowed")").unmatched == Unmatched::allowed);

@@ -177,7 +177,8 @@ class Keys(Evidence):
             made = gateway.post("/keys", {"name": "billing"})
             secret = made.pop("secret")
             self.assertTrue(secret.startswith("sk-"))
-            fields = "id name hint is_default state created last_used requests models operations limit limit_tokens limit_group scope"
+            fields = ("id name hint is_default state ended created last_used requests models operations limit limit_tokens "
+                      "limit_concurrent concurrent limit_group scope")
             self.assertEqual(list(made), fields.split())
             self.assertEqual(made, gateway.get("/keys/" + made["id"]))
             self.assertEqual((made["requests"], made["last_used"], made["scope"]), (0, None, False))
@@ -222,9 +223,9 @@ class Keys(Evidence):
             for limit, shown in [("3/1h", "3/1h"), ("3/120m", "3/2h"), ("3/90m", "3/90m"), ("3/60s", "3/1m"),
                                  ("3/90s", "3/90s"), ("3/1s", "3/1s"), ("3/20ms", "3/20ms"), ("3/3600000ms", "3/1h")]:
                 self.assertEqual(gateway.call("PATCH", key, {"limit": limit})["limit"], shown)
-            for name, none in [("limit", None), ("limit_tokens", None), ("models", []), ("operations", []), ("name", "")]:
-                gateway.call("PATCH", key, {"limit": "3/1s", "limit_tokens": "9/1s", "models": ["m"], "operations": ["list_models"],
-                                            "name": "x"})
+            for name, none in [("limit", None), ("limit_tokens", None), ("limit_concurrent", None), ("models", []), ("operations", []), ("name", "")]:
+                gateway.call("PATCH", key, {"limit": "3/1s", "limit_tokens": "9/1s", "limit_concurrent": 3, "models": ["m"],
+                                            "operations": ["list_models"], "name": "x"})
                 before = gateway.get(key)
                 self.assertEqual(gateway.call("PATCH", key, {name: None}), {**before, name: none})
             self.assertEqual(gateway.call("PATCH", key, {}), {**before, "name": ""})

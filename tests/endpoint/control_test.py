@@ -534,25 +534,28 @@ class Scopes(Api):
                              [200, 200, 429, 429])
             self.assertEqual(gateway.key("one")["limit_group"], "team")
 
+    def limits(self, **limits):
+        return {"limit": None, "limit_tokens": None, "limit_concurrent": None, **limits}
+
     def test_the_limit_of_all_keys_is_set_and_removed(self):
         with Program(None, "--limit", "1/1h") as gateway:
-            self.assertEqual(gateway.get("/limit"), {"limit": "1/1h", "limit_tokens": None})
+            self.assertEqual(gateway.get("/limit"), self.limits(limit="1/1h"))
             self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 429])
-            self.assertEqual(gateway.put("/limit", {"limit": "2/60s"}), {"limit": "2/1m", "limit_tokens": None})
+            self.assertEqual(gateway.put("/limit", {"limit": "2/60s"}), self.limits(limit="2/1m"))
             self.assertEqual([gateway.chat()[0] for _ in range(3)], [200, 200, 429])
-            self.assertEqual(gateway.put("/limit", {"limit": None}), {"limit": None, "limit_tokens": None})
+            self.assertEqual(gateway.put("/limit", {"limit": None}), self.limits())
             self.assertEqual([gateway.chat()[0] for _ in range(3)], [200] * 3)
             for wrong in ({}, {"limit": "many"}, {"limit": 2}, {"limit": "0/1m"}, {"limits": None}):
                 self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
 
     def test_tokens_are_limited_for_all_keys_and_for_one(self):
         with Program(None, "--limit-tokens", "20/1h") as gateway:
-            self.assertEqual(gateway.get("/limit"), {"limit": None, "limit_tokens": "20/1h"})
+            self.assertEqual(gateway.get("/limit"), self.limits(limit_tokens="20/1h"))
             self.assertEqual([gateway.chat(max_tokens=n)[0] for n in (1000, 1, 15)], [429, 200, 429])
-            self.assertEqual(gateway.put("/limit", {"limit": "9/1m"}), {"limit": "9/1m", "limit_tokens": "20/1h"})
+            self.assertEqual(gateway.put("/limit", {"limit": "9/1m"}), self.limits(limit="9/1m", limit_tokens="20/1h"))
             self.assertEqual(gateway.chat(max_tokens=15)[0], 429)
             self.assertEqual(gateway.put("/limit", {"limit_tokens": None, "limit": None}),
-                             {"limit": None, "limit_tokens": None})
+                             self.limits())
             self.assertEqual(gateway.chat(max_tokens=1000)[0], 200)
             key = gateway.post("/keys", {"limit_tokens": "20/60s"})
             self.assertEqual(key["limit_tokens"], "20/1m")
@@ -566,6 +569,66 @@ class Scopes(Api):
             for wrong in ({"limit_tokens": "many"}, {"limit_tokens": 2}, {"limit_tokens": "0/1m"}):
                 self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
                 self.refused("invalid_request", 400, gateway.call, "PATCH", path, wrong)
+
+    def test_concurrent_requests_are_limited_for_all_keys_and_for_one(self):
+        script = {"stubs": [{"when": {"user_says": "ask"}, "reply": {"ask": True}}, {"reply": "a"}]}
+        with Program(script, "--limit-concurrent", "1") as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
+            self.assertEqual(gateway.get("/limit"), self.limits(limit_concurrent=1))
+            key = gateway.post("/keys", {"limit_concurrent": 2})
+            path = "/keys/" + key["id"]
+            self.assertEqual((key["limit_concurrent"], key["concurrent"]), (2, 0))
+            waiting = pool.submit(gateway.chat, "ask", key["secret"])
+            asked = gateway.get("/asked", wait="5s")["asked"]
+            self.assertEqual(gateway.get(path)["concurrent"], 1)
+            status, body = gateway.chat(key=key["secret"])
+            self.assertEqual((status, json.loads(body)["error"]["code"]), (429, "rate_limit_exceeded"))
+            self.assertIn(b"The limit of 1 concurrent request is exceeded.", body)
+            self.assertEqual(gateway.put("/limit", {"limit_concurrent": None}), self.limits())
+            self.assertEqual(gateway.chat(key=key["secret"])[0], 200)
+            self.assertEqual(gateway.call("PATCH", path, {"limit_concurrent": 1})["limit_concurrent"], 1)
+            self.assertEqual(gateway.chat(key=key["secret"])[0], 429)
+            gateway.post("/reset", {"what": ["journal"]})
+            self.assertEqual(gateway.chat(key=key["secret"])[0], 429)
+            self.assertEqual(gateway.call("PATCH", path, {"limit_concurrent": None})["limit_concurrent"], None)
+            self.assertEqual(gateway.chat(key=key["secret"])[0], 200)
+            gateway.post(f"/asked/{asked[0]['exchange']}", {"reply": "a"})
+            self.assertEqual(waiting.result()[0], 200)
+            for wrong in (0, -1, "2", 1.5, True):
+                self.refused("invalid_request", 400, gateway.put, "/limit", {"limit_concurrent": wrong})
+                self.refused("invalid_request", 400, gateway.call, "PATCH", path, {"name": "x", "limit_concurrent": wrong})
+                self.refused("invalid_request", 400, gateway.post, "/keys", {"limit_concurrent": wrong})
+            self.assertEqual(gateway.get(path)["name"], "")
+
+    def test_a_key_deletes_itself_and_no_reset_restores_it(self):
+        script = {"gateway": {"clock": "manual"}, "stubs": [{"reply": "a"}], "keys": [
+            {"name": "short", "secret": "sk-short-0123456789", "deleted_after": 2},
+            {"name": "timed", "secret": "sk-timed-0123456789", "deleted_after": [9, "30m"]}]}
+        with Program(script) as gateway:
+            self.assertEqual([gateway.chat(key="sk-short-0123456789")[0] for _ in range(3)], [200, 200, 401])
+            self.assertEqual(gateway.chat(key="sk-timed-0123456789")[0], 200)
+            self.assertEqual((gateway.key("timed")["state"], gateway.key("timed")["ended"]), ("enabled", None))
+            gateway.post("/clock/advance", {"by": "30m"})
+            made = gateway.post("/keys", {"name": "made", "deleted_after": 1})
+            self.assertEqual([gateway.chat(key=made["secret"])[0] for _ in range(2)], [200, 401])
+            ended = {"short": "deleted after 2 requests", "timed": "expired 30m after first use", "made": "deleted after 1 request"}
+            removed = gateway.post("/keys", {"name": "removed"})
+            gateway.delete("/keys/" + removed["id"])
+            for _ in range(2):
+                listed = {key["name"]: key for key in gateway.get("/keys")["keys"]}
+                self.assertEqual(set(listed), {"default key", *ended})
+                for name, why in ended.items():
+                    self.assertEqual((listed[name]["state"], listed[name]["ended"]), ("deleted", why))
+                    self.assertEqual(gateway.get("/keys/" + listed[name]["id"]), listed[name])
+                    self.refused("no_such_key", 404, gateway.post, f"/keys/{listed[name]['id']}/enable")
+                gateway.post("/reset")
+            self.assertEqual(gateway.chat(key="sk-timed-0123456789")[0], 401)
+            self.assertEqual(gateway.get("/journal")["exchanges"][0]["decision"]["refusal"],
+                             "the key is deleted: expired 30m after first use")
+            gateway.write_script({**script, "stubs": [{"name": "new", "reply": "b"}]})
+            eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["name"] == "new", "it is not read again")
+            self.assertEqual([gateway.chat(key=f"sk-{name}-0123456789")[0] for name in ("short", "timed")], [401, 401])
+            for wrong in (0, "0s", "soon", True, ["30m", 5]):
+                self.refused("invalid_request", 400, gateway.post, "/keys", {"deleted_after": wrong})
 
     def test_a_request_larger_than_the_limit_gets_413_if_a_script_says_so(self):
         with Program({"gateway": {"limit_tokens": "20/1h", "oversized_gets_413": True}}) as gateway:

@@ -275,7 +275,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertRegex(version.stdout, r"^mock-gateway \d+\.\d+\.\d+\n$")
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
-        for flag in ["--host", "--port", "--port-file", "--model", "--context-window", "--key", "--fail", "--limit", "--limit-tokens", "--seed", "--profile",
+        for flag in ["--host", "--port", "--port-file", "--model", "--context-window", "--key", "--fail", "--limit", "--limit-tokens", "--limit-concurrent", "--seed", "--profile",
                      "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario",
                      "--version", "--script", "--quiet", "--report", "--fail-on", "--without-finding"]:
             self.assertIn(flag, usage.stdout)
@@ -330,6 +330,15 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual([endpoint.status(key) for key in (None, "EMPTY", "e=enabled")], [200, 200, 200])
             self.assertEqual([endpoint.status(key) for key in ("c=disabled", "d=")], [403, 403])
             self.assertEqual([endpoint.status(key) for key in ("a", "c", "d", "e", "empty")], [401] * 5)
+
+    def test_a_key_of_a_flag_may_delete_itself(self):
+        with Endpoint("--key", "sk-two=deleted_after:2", "--key", "sk-a=b=deleted_after:1h", "--key", "sk-main",
+                      "--key", "sk-1=deleted_after", "--key", "sk-short=deleted_after:1ns") as endpoint:
+            self.assertEqual(endpoint.key, "sk-main")
+            self.assertEqual([endpoint.status("sk-two") for _ in range(3)], [200, 200, 401])
+            self.assertEqual([endpoint.status("sk-a=b") for _ in range(3)], [200] * 3)
+            self.assertEqual([endpoint.status("sk-short") for _ in range(2)], [200, 401])
+            self.assertEqual(endpoint.status("sk-1=deleted_after"), 200)
 
     def test_a_key_may_contain_spaces(self):
         with Endpoint("--key", "My API Key") as endpoint:
@@ -832,8 +841,10 @@ class HowItEnds(unittest.TestCase):
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
                 ["--fail", "429@"], ["--fail", "399"], ["--limit", "60s/60s"],
                 ["--limit", "1/ms"], ["--first-token-ms", "3600001"], ["--first-token-ms", "-1"],
-                ["--limit", "60"], ["--limit", "60/60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
+                ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit-tokens", "60"], ["--limit-tokens", "0/60s"], ["--limit-tokens", "x/60s"],
+                ["--limit-concurrent", "0"], ["--limit-concurrent", "-1"], ["--limit-concurrent", "x"], ["--limit-concurrent", "1.5"],
+                ["--key", "sk-a=deleted_after:0"], ["--key", "sk-a=deleted_after:0s"], ["--key", "sk-a=deleted_after:soon"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "1/900000h"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
                 ["--first-token-ms", "x"], ["--gap-ms", "-5"], ["--gap-ms", "3600001"],
@@ -871,14 +882,14 @@ class HowItEnds(unittest.TestCase):
                 self.assertEqual(done.stderr.split("\n")[0][:len(text) + 14], "mock-gateway: " + text)
 
     def test_an_invalid_key_is_explained(self):
-        for key in "", "sk-", "=disabled", "sk-=disabled":
+        for key in "", "sk-", "=disabled", "sk-=disabled", "=deleted_after:5", "sk-=deleted_after:1m":
             self.assert_refused("--port", "0", "--key", key, naming="--key: a key must not be empty or just sk-")
         for key in " a", "a ", "tab\t", "ké":
             self.assert_refused("--port", "0", "--key", key, naming="printable ASCII without a space at its beginning or end")
 
     def test_the_error_about_a_key_does_not_repeat_it(self):
         for flags in [["--key", "my-secret with a blank "], ["--key", "sk-my-secret with a blank "],
-                      ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
+                      ["--key", "sk-my-secret=deleted_after:x"], ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
             self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")
 
 

@@ -135,6 +135,8 @@ class Tables:
             return "object of " + ", ".join(f"`{name}`" for name in schema["properties"])
         if kind == "object":
             return "object"
+        if kind == "array" and "prefixItems" in schema:
+            return "list of " + " and ".join(self.type_of(one, key, owner) for one in schema["prefixItems"])
         if kind == "array":
             if schema.get("maxItems") is not None and schema.get("minItems") == schema["maxItems"]:
                 return f"list of {schema['maxItems']}, each " + self.type_of(schema["items"], key, owner)
