@@ -6143,6 +6143,11 @@ namespace key_store {
 /// Throws GatewayError for an invalid secret, without repeating it.
 void require_secret(const std::string& secret);
 
+// Throw GatewayError for a limit that allows nothing.
+void require_limit(const std::optional<RateLimit>& limit);
+void require_limit(const std::optional<TokenLimit>& limit);
+void require_limit(const std::optional<std::size_t>& concurrent);
+
 }  // namespace key_store
 
 struct ScriptedKey {
@@ -16681,10 +16686,174 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::deleted_after(Duration time) const {
 
 }}  // namespace mock_gateway
 
+// ---- keys/key_limits.cpp --------------------------------------------------------------------------------------------
+
+// The limits of the key store: their checks, their windows, and what requests take from them.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace key_store {
+
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
+  if (!limit) return;
+  if (limit->requests == 0) {
+    throw GatewayError(
+        "a rate limit must allow at least 1 request per window; to refuse all requests, disable the key");
+  }
+  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window must be longer than 0");
+}
+
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
+  if (!limit) return;
+  if (limit->tokens == 0) {
+    throw GatewayError(
+        "a limit of tokens must allow at least 1 token per window; to refuse all requests, disable the key");
+  }
+  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
+}
+
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<std::size_t>& concurrent) {
+  if (concurrent == 0) {
+    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
+  }
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
+  const std::optional<Duration> left = window.left(limit, now);
+  // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
+  const std::size_t used = left ? std::min(window.used, limit.most) : 0;
+  return {limit.most, limit.most - used, left.value_or(Duration::zero())};
+}
+
+}  // namespace key_store
+
+MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
+  // Compares durations, because the end of a very long window may overflow TimePoint.
+  if (used == 0 || now - began >= limit.window) return std::nullopt;
+  return limit.window - (now - began);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::refusal(const LimitBound& limit, TimePoint now, std::size_t amount) const {
+  return used <= limit.most && amount <= limit.most - used ? std::nullopt : left(limit, now);
+}
+
+MOCK_GATEWAY_INLINE void LimitWindow::take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount) {
+  if (!left(limit, now)) *this = {now, 0, ++newest};
+  used += amount;
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.windows : group_windows_[its.key.limit_group];
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<RateLimit>& limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& limited = limited_entry(id);
+  limited.key.limit = limit;
+  windows_of(limited).requests = LimitWindow{};
+  changes_.note_for(limited.key.id);
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>& limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& limited = limited_entry(id);
+  limited.key.limit_tokens = limit;
+  windows_of(limited).tokens = LimitWindow{};
+  changes_.note_for(limited.key.id);
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
+  key_store::require_limit(concurrent);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ApiKey& key = limited_entry(id).key;
+  key.limit_concurrent = concurrent;
+  changes_.note_for(key.id);
+}
+
+MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shown(for_all_);
+}
+
+MOCK_GATEWAY_INLINE std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry* const limited[] = {&entry(id), &for_all_};
+  std::optional<Duration> refused;
+  for (Entry* const its : limited)
+    if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
+  if (refused) return RequestRefusal{refused};
+  for (Entry* const its : limited)
+    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
+      return RequestRefusal{std::nullopt, *most};
+  for (Entry* const its : limited)
+    if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
+  for (Entry* const its : limited) {
+    if (!its->key.limit_concurrent) continue;
+    LimitWindow& window = windows_of(*its).concurrent;
+    taken.places.push_back({&window, window.number});
+    taken.amount = 1;
+    ++window.used;
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return for_all_.key.limit_tokens || entry(id).key.limit_tokens;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
+                                                  TakenAmount& taken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& its = entry(id);
+  const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
+      {its.key.limit_tokens, windows_of(its).tokens}, {for_all_.key.limit_tokens, for_all_.windows.tokens}};
+  std::optional<TokenRefusal> refused;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    const std::optional<Duration> left = window.refusal(*limit, now, tokens);
+    const bool is_oversized = tokens > limit->tokens;
+    if (is_oversized) return TokenRefusal{*limit, 0, std::nullopt};
+    if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
+  }
+  if (refused) return refused;
+  taken.amount = tokens;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    window.take(*limit, now, newest_window_, tokens);
+    taken.places.push_back({&window, window.number});
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const TakenAmount::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
+  taken.amount = tokens;
+}
+
+MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit) return key_store::quota_of(*its->key.limit, windows_of(*its).requests, now);
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit_tokens) return key_store::quota_of(*its->key.limit_tokens, windows_of(*its).tokens, now);
+  return std::nullopt;
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
 // The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
-// counting of limits; the end of a key that deletes itself.
+// the end of a key that deletes itself. Its limits: key_limits.cpp.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16729,37 +16898,6 @@ MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) 
   }
 }
 
-MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
-  if (!limit) return;
-  if (limit->requests == 0) {
-    throw GatewayError(
-        "a rate limit must allow at least 1 request per window; to refuse all requests, disable the key");
-  }
-  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window must be longer than 0");
-}
-
-MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
-  if (!limit) return;
-  if (limit->tokens == 0) {
-    throw GatewayError(
-        "a limit of tokens must allow at least 1 token per window; to refuse all requests, disable the key");
-  }
-  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
-}
-
-MOCK_GATEWAY_INLINE void require_limit(const std::optional<std::size_t>& concurrent) {
-  if (concurrent == 0) {
-    throw GatewayError("a limit of concurrent requests must allow at least 1; to refuse all requests, disable the key");
-  }
-}
-
-MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
-  const std::optional<Duration> left = window.left(limit, now);
-  // `window.used` may exceed the limit: a key of the group has a larger one, or an answer used more than was left.
-  const std::size_t used = left ? std::min(window.used, limit.most) : 0;
-  return {limit.most, limit.most - used, left.value_or(Duration::zero())};
-}
-
 MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
   std::set<std::string_view> names;
   for (const ScriptedKey& key : keys) names.insert(key.name);
@@ -16767,21 +16905,6 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 }
 
 }  // namespace key_store
-
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Compares durations, because the end of a very long window may overflow TimePoint.
-  if (used == 0 || now - began >= limit.window) return std::nullopt;
-  return limit.window - (now - began);
-}
-
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::refusal(const LimitBound& limit, TimePoint now, std::size_t amount) const {
-  return used <= limit.most && amount <= limit.most - used ? std::nullopt : left(limit, now);
-}
-
-MOCK_GATEWAY_INLINE void LimitWindow::take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount) {
-  if (!left(limit, now)) *this = {now, 0, ++newest};
-  used += amount;
-}
 
 MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
     : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
@@ -16890,10 +17013,6 @@ MOCK_GATEWAY_INLINE ApiKey KeyStore::shown(Entry& its) {
   return key;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.windows : group_windows_[its.key.limit_group];
-}
-
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -16932,37 +17051,6 @@ MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::ve
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
-
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<RateLimit>& limit) {
-  key_store::require_limit(limit);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = limited_entry(id);
-  limited.key.limit = limit;
-  windows_of(limited).requests = LimitWindow{};
-  changes_.note_for(limited.key.id);
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>& limit) {
-  key_store::require_limit(limit);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = limited_entry(id);
-  limited.key.limit_tokens = limit;
-  windows_of(limited).tokens = LimitWindow{};
-  changes_.note_for(limited.key.id);
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, std::optional<std::size_t> concurrent) {
-  key_store::require_limit(concurrent);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ApiKey& key = limited_entry(id).key;
-  key.limit_concurrent = concurrent;
-  changes_.note_for(key.id);
-}
-
-MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return shown(for_all_);
-}
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -17176,78 +17264,6 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
     case KeyState::deleted: presented.status = CredentialStatus::deleted; break;
   }
   return presented;
-}
-
-MOCK_GATEWAY_INLINE std::optional<RequestRefusal> KeyStore::take(const std::string& id, TimePoint now, TakenAmount& taken) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry* const limited[] = {&entry(id), &for_all_};
-  std::optional<Duration> refused;
-  for (Entry* const its : limited)
-    if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
-  if (refused) return RequestRefusal{refused};
-  for (Entry* const its : limited)
-    if (const auto most = its->key.limit_concurrent; most && windows_of(*its).concurrent.used >= *most)
-      return RequestRefusal{std::nullopt, *most};
-  for (Entry* const its : limited)
-    if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
-  for (Entry* const its : limited) {
-    if (!its->key.limit_concurrent) continue;
-    LimitWindow& window = windows_of(*its).concurrent;
-    taken.places.push_back({&window, window.number});
-    taken.amount = 1;
-    ++window.used;
-  }
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return for_all_.key.limit_tokens || entry(id).key.limit_tokens;
-}
-
-MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
-                                                  TakenAmount& taken) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& its = entry(id);
-  const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
-      {its.key.limit_tokens, windows_of(its).tokens}, {for_all_.key.limit_tokens, for_all_.windows.tokens}};
-  std::optional<TokenRefusal> refused;
-  for (const auto& [limit, window] : limits) {
-    if (!limit) continue;
-    const std::optional<Duration> left = window.refusal(*limit, now, tokens);
-    const bool is_oversized = tokens > limit->tokens;
-    if (is_oversized) return TokenRefusal{*limit, 0, std::nullopt};
-    if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
-  }
-  if (refused) return refused;
-  taken.amount = tokens;
-  for (const auto& [limit, window] : limits) {
-    if (!limit) continue;
-    window.take(*limit, now, newest_window_, tokens);
-    taken.places.push_back({&window, window.number});
-  }
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::settle(TakenAmount& taken, std::size_t tokens) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const TakenAmount::Place& place : taken.places)
-    if (place.window->number == place.number) place.window->used = place.window->used - taken.amount + tokens;
-  taken.amount = tokens;
-}
-
-MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (Entry* const its : {&entry(id), &for_all_})
-    if (its->key.limit) return key_store::quota_of(*its->key.limit, windows_of(*its).requests, now);
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (Entry* const its : {&entry(id), &for_all_})
-    if (its->key.limit_tokens) return key_store::quota_of(*its->key.limit_tokens, windows_of(*its).tokens, now);
-  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
@@ -39955,196 +39971,197 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5999    request/chat_reader.hpp
 //   6094    keys/secrets.hpp
 //   6137    keys/key_store.hpp
-//   6381    answer/bodies.hpp
-//   6411    answer/events.hpp
-//   6469    answer/tokens.hpp
-//   6540    answer/completion.hpp
-//   6629    answer/completion_json.hpp
-//   6665    answer/completion_events.hpp
-//   6726    answer/words.hpp
-//   6741    answer/default_reply.hpp
-//   6756    answer/schema_checker.hpp
-//   6859    answer/embeddings.hpp
-//   6875    answer/occurrences.hpp
-//   6910    script/matcher_node.hpp
-//   7030    script/owed_replies.hpp
-//   7092    script/script.hpp
-//   7358    script/chaos_plan.hpp
-//   7400    script/chaos_rules.hpp
-//   7474    script/connection_faults.hpp
-//   7528    script/forced_failures.hpp
-//   7567    script/field_matchers.hpp
-//   7642    script/hiding.hpp
-//   7681    script/excerpts.hpp
-//   7705    script/json_comparison.hpp
-//   7731    delivery/answer_log.hpp
-//   7841    delivery/gzip.hpp
-//   7867    delivery/framing.hpp
-//   7925    delivery/outlet.hpp
-//   7973    delivery/pace_schedule.hpp
-//   8015    delivery/progress.hpp
-//   8077    delivery/waits.hpp
-//   8153    delivery/write_queue.hpp
-//   8248    delivery/delivery.hpp
-//   8535    http/exchange_observer.hpp
-//   8569    http/sockets.hpp
-//   8689    http/wakes.hpp
-//   8758    http/connection.hpp
-//   9027    http/request_reader.hpp
-//   9154    http/server.hpp
-//   9214    http/response.hpp
-//   9229    http/turned_away.hpp
-//   9277    http/workers.hpp
-//   9333    http/acceptor.hpp
-//   9376    http/poller.hpp
-//   9429    http/reactor.hpp
-//   9535    evidence/kept_problems.hpp
-//   9598    evidence/record.hpp
-//   9859    evidence/diagnosis.hpp
-//   9924    evidence/gateway_problems.hpp
-//  10023    evidence/review_parts.hpp
-//  10092    serve/asked_requests.hpp
-//  10169    serve/operations.hpp
-//  10256    serve/served_models.hpp
-//  10297    serve/gateway_state.hpp
-//  10357    serve/served_request.hpp
-//  10557    serve/runner.hpp
-//  10613    serve/connection_loop.hpp
-//  10656    serve/tester_code.hpp
-//  10721    gateway/catalogue_entries.hpp
-//  10992    gateway/option_values.hpp
-//  11056    gateway/sweep_run.hpp
-//  11080    document/script_reader.hpp
-//  11291    document/script_sections.hpp
-//  11477    document/script_values.hpp
-//  11643    core/calendar.cpp
-//  11724    core/clock.cpp
-//  12129    core/gate.cpp
-//  12341    core/json_reader.cpp
-//  12682    core/pattern.cpp
-//  13095    core/random.cpp
-//  13150    core/reporter.cpp
-//  13248    core/text.cpp
-//  13600    model/acceptance.cpp
-//  13659    model/checks.cpp
-//  13696    model/connection_fault.cpp
-//  13798    model/failure.cpp
-//  13944    model/fault.cpp
-//  14178    model/finding.cpp
-//  14212    model/http_reply.cpp
-//  14278    model/pace.cpp
-//  14476    model/profile.cpp
-//  14654    model/range.cpp
-//  14684    model/received_request.cpp
-//  14752    model/reply.cpp
-//  15158    model/reply_checks.cpp
-//  15352    model/reply_template.cpp
-//  15519    model/sent_answer.cpp
-//  15547    model/sse_dialect.cpp
-//  15692    request/chat_fields.cpp
-//  15834    request/chat_messages.cpp
-//  16043    request/chat_reader.cpp
-//  16451    request/chat_request.cpp
-//  16535    request/embedding_request.cpp
-//  16623    keys/api_key.cpp
-//  16684    keys/key_store.cpp
-//  17290    keys/keys.cpp
-//  17364    keys/secrets.cpp
-//  17569    answer/bodies.cpp
-//  17642    answer/completion.cpp
-//  17868    answer/completion_events.cpp
-//  18064    answer/completion_json.cpp
-//  18281    answer/default_reply.cpp
-//  18458    answer/embeddings.cpp
-//  18575    answer/schema_checker.cpp
-//  19038    answer/schema_instance.cpp
-//  19411    answer/tokens.cpp
-//  19632    answer/words.cpp
-//  19693    script/chaos.cpp
-//  19833    script/chaos_rules.cpp
-//  19945    script/connection_faults.cpp
-//  20054    script/excerpts.cpp
-//  20116    script/field_matchers.cpp
-//  20589    script/forced_failures.cpp
-//  20678    script/hiding.cpp
-//  20793    script/json_comparison.cpp
-//  20879    script/matcher.cpp
-//  21187    script/matchers.cpp
-//  21538    script/scope.cpp
-//  21596    script/script.cpp
-//  22014    script/text_matchers.cpp
-//  22153    delivery/answer_log.cpp
-//  22323    delivery/delivery.cpp
-//  22791    delivery/faults_and_waits.cpp
-//  23084    delivery/framing.cpp
-//  23224    delivery/gzip.cpp
-//  23296    delivery/pace_schedule.cpp
-//  23365    delivery/progress.cpp
-//  23446    delivery/write_queue.cpp
-//  23587    http/acceptor.cpp
-//  23695    http/compatibility.cpp
-//  23748    http/connection.cpp
-//  24331    http/poller.cpp
-//  24499    http/reactor.cpp
-//  24762    http/request_reader.cpp
-//  25235    http/response.cpp
-//  25316    http/server.cpp
-//  25723    http/sockets.cpp
-//  26225    http/turned_away.cpp
-//  26309    http/workers.cpp
-//  26422    evidence/diagnosis.cpp
-//  26652    evidence/evidence_json.cpp
-//  27021    evidence/exchange.cpp
-//  27315    evidence/gateway_problems.cpp
-//  27762    evidence/journal.cpp
-//  27917    evidence/kept_problems.cpp
-//  28027    evidence/notes.cpp
-//  28129    evidence/record.cpp
-//  28591    evidence/redaction.cpp
-//  28733    evidence/redirects.cpp
-//  28856    evidence/retries.cpp
-//  29387    evidence/review.cpp
-//  29794    evidence/told_in_body.cpp
-//  29891    evidence/verification.cpp
-//  30009    serve/answer_headers.cpp
-//  30086    serve/asked_requests.cpp
-//  30153    serve/chat_judge.cpp
-//  30506    serve/connection_loop.cpp
-//  30667    serve/gateway_state.cpp
-//  30703    serve/judge.cpp
-//  30964    serve/limits.cpp
-//  31074    serve/operations.cpp
-//  31337    serve/reply_answer.cpp
-//  31478    serve/request_checks.cpp
-//  31588    serve/runner.cpp
-//  31987    serve/served_models.cpp
-//  32070    serve/served_request.cpp
-//  32144    gateway/catalogue.cpp
-//  32563    gateway/catalogue_chunks.cpp
-//  32874    gateway/catalogue_delivery.cpp
-//  33038    gateway/catalogue_entries.cpp
-//  33268    gateway/catalogue_failures.cpp
-//  33559    gateway/catalogue_framing.cpp
-//  33790    gateway/catalogue_tool_calls.cpp
-//  33997    gateway/chat_script.cpp
-//  34146    gateway/gateway.cpp
-//  34446    gateway/mishaps.cpp
-//  34788    gateway/options.cpp
-//  34989    gateway/sweep.cpp
-//  35409    document/scenario_files.cpp
-//  35547    document/script_document.cpp
-//  35940    document/script_faults.cpp
-//  36232    document/script_files.cpp
-//  36376    document/script_gateway.cpp
-//  36729    document/script_matchers.cpp
-//  37038    document/script_objects.cpp
-//  37198    document/script_reader.cpp
-//  37646    document/script_references.cpp
-//  37982    document/script_replies.cpp
-//  38373    document/script_schema.cpp
-//  38500    document/script_sections.cpp
-//  39043    document/script_values.cpp
-//  39431  Adapters
-//  39448    adapters/catch2.hpp
-//  39602    adapters/doctest.hpp
-//  39762    adapters/gtest.hpp
+//   6386    answer/bodies.hpp
+//   6416    answer/events.hpp
+//   6474    answer/tokens.hpp
+//   6545    answer/completion.hpp
+//   6634    answer/completion_json.hpp
+//   6670    answer/completion_events.hpp
+//   6731    answer/words.hpp
+//   6746    answer/default_reply.hpp
+//   6761    answer/schema_checker.hpp
+//   6864    answer/embeddings.hpp
+//   6880    answer/occurrences.hpp
+//   6915    script/matcher_node.hpp
+//   7035    script/owed_replies.hpp
+//   7097    script/script.hpp
+//   7363    script/chaos_plan.hpp
+//   7405    script/chaos_rules.hpp
+//   7479    script/connection_faults.hpp
+//   7533    script/forced_failures.hpp
+//   7572    script/field_matchers.hpp
+//   7647    script/hiding.hpp
+//   7686    script/excerpts.hpp
+//   7710    script/json_comparison.hpp
+//   7736    delivery/answer_log.hpp
+//   7846    delivery/gzip.hpp
+//   7872    delivery/framing.hpp
+//   7930    delivery/outlet.hpp
+//   7978    delivery/pace_schedule.hpp
+//   8020    delivery/progress.hpp
+//   8082    delivery/waits.hpp
+//   8158    delivery/write_queue.hpp
+//   8253    delivery/delivery.hpp
+//   8540    http/exchange_observer.hpp
+//   8574    http/sockets.hpp
+//   8694    http/wakes.hpp
+//   8763    http/connection.hpp
+//   9032    http/request_reader.hpp
+//   9159    http/server.hpp
+//   9219    http/response.hpp
+//   9234    http/turned_away.hpp
+//   9282    http/workers.hpp
+//   9338    http/acceptor.hpp
+//   9381    http/poller.hpp
+//   9434    http/reactor.hpp
+//   9540    evidence/kept_problems.hpp
+//   9603    evidence/record.hpp
+//   9864    evidence/diagnosis.hpp
+//   9929    evidence/gateway_problems.hpp
+//  10028    evidence/review_parts.hpp
+//  10097    serve/asked_requests.hpp
+//  10174    serve/operations.hpp
+//  10261    serve/served_models.hpp
+//  10302    serve/gateway_state.hpp
+//  10362    serve/served_request.hpp
+//  10562    serve/runner.hpp
+//  10618    serve/connection_loop.hpp
+//  10661    serve/tester_code.hpp
+//  10726    gateway/catalogue_entries.hpp
+//  10997    gateway/option_values.hpp
+//  11061    gateway/sweep_run.hpp
+//  11085    document/script_reader.hpp
+//  11296    document/script_sections.hpp
+//  11482    document/script_values.hpp
+//  11648    core/calendar.cpp
+//  11729    core/clock.cpp
+//  12134    core/gate.cpp
+//  12346    core/json_reader.cpp
+//  12687    core/pattern.cpp
+//  13100    core/random.cpp
+//  13155    core/reporter.cpp
+//  13253    core/text.cpp
+//  13605    model/acceptance.cpp
+//  13664    model/checks.cpp
+//  13701    model/connection_fault.cpp
+//  13803    model/failure.cpp
+//  13949    model/fault.cpp
+//  14183    model/finding.cpp
+//  14217    model/http_reply.cpp
+//  14283    model/pace.cpp
+//  14481    model/profile.cpp
+//  14659    model/range.cpp
+//  14689    model/received_request.cpp
+//  14757    model/reply.cpp
+//  15163    model/reply_checks.cpp
+//  15357    model/reply_template.cpp
+//  15524    model/sent_answer.cpp
+//  15552    model/sse_dialect.cpp
+//  15697    request/chat_fields.cpp
+//  15839    request/chat_messages.cpp
+//  16048    request/chat_reader.cpp
+//  16456    request/chat_request.cpp
+//  16540    request/embedding_request.cpp
+//  16628    keys/api_key.cpp
+//  16689    keys/key_limits.cpp
+//  16853    keys/key_store.cpp
+//  17306    keys/keys.cpp
+//  17380    keys/secrets.cpp
+//  17585    answer/bodies.cpp
+//  17658    answer/completion.cpp
+//  17884    answer/completion_events.cpp
+//  18080    answer/completion_json.cpp
+//  18297    answer/default_reply.cpp
+//  18474    answer/embeddings.cpp
+//  18591    answer/schema_checker.cpp
+//  19054    answer/schema_instance.cpp
+//  19427    answer/tokens.cpp
+//  19648    answer/words.cpp
+//  19709    script/chaos.cpp
+//  19849    script/chaos_rules.cpp
+//  19961    script/connection_faults.cpp
+//  20070    script/excerpts.cpp
+//  20132    script/field_matchers.cpp
+//  20605    script/forced_failures.cpp
+//  20694    script/hiding.cpp
+//  20809    script/json_comparison.cpp
+//  20895    script/matcher.cpp
+//  21203    script/matchers.cpp
+//  21554    script/scope.cpp
+//  21612    script/script.cpp
+//  22030    script/text_matchers.cpp
+//  22169    delivery/answer_log.cpp
+//  22339    delivery/delivery.cpp
+//  22807    delivery/faults_and_waits.cpp
+//  23100    delivery/framing.cpp
+//  23240    delivery/gzip.cpp
+//  23312    delivery/pace_schedule.cpp
+//  23381    delivery/progress.cpp
+//  23462    delivery/write_queue.cpp
+//  23603    http/acceptor.cpp
+//  23711    http/compatibility.cpp
+//  23764    http/connection.cpp
+//  24347    http/poller.cpp
+//  24515    http/reactor.cpp
+//  24778    http/request_reader.cpp
+//  25251    http/response.cpp
+//  25332    http/server.cpp
+//  25739    http/sockets.cpp
+//  26241    http/turned_away.cpp
+//  26325    http/workers.cpp
+//  26438    evidence/diagnosis.cpp
+//  26668    evidence/evidence_json.cpp
+//  27037    evidence/exchange.cpp
+//  27331    evidence/gateway_problems.cpp
+//  27778    evidence/journal.cpp
+//  27933    evidence/kept_problems.cpp
+//  28043    evidence/notes.cpp
+//  28145    evidence/record.cpp
+//  28607    evidence/redaction.cpp
+//  28749    evidence/redirects.cpp
+//  28872    evidence/retries.cpp
+//  29403    evidence/review.cpp
+//  29810    evidence/told_in_body.cpp
+//  29907    evidence/verification.cpp
+//  30025    serve/answer_headers.cpp
+//  30102    serve/asked_requests.cpp
+//  30169    serve/chat_judge.cpp
+//  30522    serve/connection_loop.cpp
+//  30683    serve/gateway_state.cpp
+//  30719    serve/judge.cpp
+//  30980    serve/limits.cpp
+//  31090    serve/operations.cpp
+//  31353    serve/reply_answer.cpp
+//  31494    serve/request_checks.cpp
+//  31604    serve/runner.cpp
+//  32003    serve/served_models.cpp
+//  32086    serve/served_request.cpp
+//  32160    gateway/catalogue.cpp
+//  32579    gateway/catalogue_chunks.cpp
+//  32890    gateway/catalogue_delivery.cpp
+//  33054    gateway/catalogue_entries.cpp
+//  33284    gateway/catalogue_failures.cpp
+//  33575    gateway/catalogue_framing.cpp
+//  33806    gateway/catalogue_tool_calls.cpp
+//  34013    gateway/chat_script.cpp
+//  34162    gateway/gateway.cpp
+//  34462    gateway/mishaps.cpp
+//  34804    gateway/options.cpp
+//  35005    gateway/sweep.cpp
+//  35425    document/scenario_files.cpp
+//  35563    document/script_document.cpp
+//  35956    document/script_faults.cpp
+//  36248    document/script_files.cpp
+//  36392    document/script_gateway.cpp
+//  36745    document/script_matchers.cpp
+//  37054    document/script_objects.cpp
+//  37214    document/script_reader.cpp
+//  37662    document/script_references.cpp
+//  37998    document/script_replies.cpp
+//  38389    document/script_schema.cpp
+//  38516    document/script_sections.cpp
+//  39059    document/script_values.cpp
+//  39447  Adapters
+//  39464    adapters/catch2.hpp
+//  39618    adapters/doctest.hpp
+//  39778    adapters/gtest.hpp

@@ -27,6 +27,11 @@ namespace key_store {
 /// Throws GatewayError for an invalid secret, without repeating it.
 void require_secret(const std::string& secret);
 
+// Throw GatewayError for a limit that allows nothing.
+void require_limit(const std::optional<RateLimit>& limit);
+void require_limit(const std::optional<TokenLimit>& limit);
+void require_limit(const std::optional<std::size_t>& concurrent);
+
 }  // namespace key_store
 
 struct ScriptedKey {
