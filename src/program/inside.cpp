@@ -59,7 +59,7 @@ Json Inside::connection_faults() const {
 
 std::vector<Operation> Inside::operations() const { return state_.operations.mounted(); }
 
-bool Inside::is_open(const Operation& operation) const { return state_.operations.find(operation).open; }
+std::set<std::string> Inside::open_operations() const { return state_.operations.open(); }
 std::vector<std::string> Inside::key_headers() const { return state_.keys->rules().headers; }
 bool Inside::requires_key() const { return state_.keys->rules().required; }
 

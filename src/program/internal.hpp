@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 
 #include "../mock_gateway.hpp"
@@ -256,8 +257,8 @@ class Inside {
   /// Returns "text" of each rule with a wanted owner.
   Json chaos(const std::function<bool(std::uint64_t owner)>& is_wanted) const;
   std::vector<Operation> operations() const;
-  /// Whether a mounted operation needs no key.
-  bool is_open(const Operation& operation) const;
+  /// Returns the mounted operations that need no key: "GET /health".
+  std::set<std::string> open_operations() const;
   /// Returns the headers that may carry a key, besides Authorization.
   std::vector<std::string> key_headers() const;
   bool requires_key() const;

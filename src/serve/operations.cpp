@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>  // make_move_iterator
 #include <map>
-#include <set>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -150,6 +149,16 @@ std::vector<Operation> Operations::mounted() const {
   for (const Mounted& one : mounted_)
     if (names.insert(operations::name_of(one.operation)).second) operations.push_back(one.operation);
   return operations;
+}
+
+std::set<std::string> Operations::open() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::set<std::string> open;
+  std::set<operations::Name> names;
+  for (const Mounted& one : mounted_)
+    if (names.insert(operations::name_of(one.operation)).second && one.answering.open)
+      open.insert(one.operation.to_string());
+  return open;
 }
 
 std::string Operations::name_at(std::string_view path) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,8 @@ class Operations {
   void unmount(const std::vector<Owned>& those);
   /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
+  /// Returns the names of the mounted operations that need no key.
+  std::set<std::string> open() const;
   std::uint64_t changes() const { return changes_; }
   /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
