@@ -2752,7 +2752,8 @@ struct ReviewTally {
 
 /// The client's mistakes that the recorded exchanges prove. True if no finding fails the review. Notes fail none, nor
 /// do the warnings marked with *, which also occur in tests that expect an error. An adapter prints these at the end of
-/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
+/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()). The names of the
+/// rules in docs/documented-surface.md are codes too (warning*): the profile's service refuses such a request.
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -3195,6 +3196,10 @@ class Options {
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
+  /// Refuses chat requests that this service refuses, with its 400; docs/documented-surface.md has the rules. Throws
+  /// GatewayError for `documented`, which has none. Also sets the default of profile(). Default: requests that break a
+  /// rule of the profile's service cause a finding.
+  [[nodiscard]] Options enforce(Profile service) const;
   /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
@@ -5866,11 +5871,96 @@ struct ChatLimits {
   std::int64_t max_n = 128;
   /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
+  Profile enforced = Profile::documented;  // the service whose rules get its 400; documented: none
 };
 
 /// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
+}}}  // namespace mock_gateway::detail
+
+// ---- request/service_rules.hpp --------------------------------------------------------------------------------------
+
+// The rules of services: names, codes and texts. Conditions: `chat_rules.cpp`; sources: docs/documented-surface.md.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace service_rules {
+
+/// The 400 of a service for a request that breaks a rule. Rows of different services share conditions by name.
+struct Rule {
+  Profile service;
+  const char* name;  // also the code of its finding
+  const char* code;  // in the error body; null: null
+  const char* text;  // "{at}" is the path of the value, "{got}" depends on the rule
+  Severity severity = Severity::warning;
+};
+
+inline constexpr Profile openai = Profile::openai;
+inline constexpr Profile dashscope = Profile::dashscope;
+inline constexpr Profile deepseek = Profile::deepseek;
+
+inline constexpr const char* empty_array =
+    "Invalid '{at}': empty array. Expected an array with minimum length 1, but got an empty array instead.";
+inline constexpr const char* long_array =
+    "Invalid '{at}': array too long. Expected an array with maximum length {got} instead.";
+inline constexpr const char* long_string =
+    "Invalid '{at}': string too long. Expected a string with maximum length {got} instead.";
+inline constexpr const char* needs_tools =
+    "Invalid value for '{at}': '{at}' is only allowed when 'tools' are specified.";
+
+inline constexpr Rule rules[] = {
+    {openai, "unknown_field", "unknown_parameter", "Unknown parameter: '{at}'."},
+    {openai, "tool_calls_empty", "empty_array", empty_array},
+    {openai, "tool_call_id_too_long", "string_above_max_length", long_string, Severity::note},
+    {openai, "tools_empty", "empty_array", empty_array},
+    {openai, "tools_too_many", "array_above_max_length", long_array},
+    {openai, "tool_name_invalid", "invalid_value",
+     "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."},
+    {openai, "tool_name_too_long", "string_above_max_length", long_string},
+    {openai, "tool_schema_invalid", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_schema_open", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_schema_optional", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_choice_without_tools", nullptr, needs_tools},
+    {openai, "parallel_tool_calls_without_tools", nullptr, needs_tools},
+    {openai, "frequency_penalty_too_low", "decimal_below_min_value",
+     "Invalid '{at}': decimal below minimum value. Expected a value >= -2, but got {got} instead."},
+    {openai, "frequency_penalty_too_high", "decimal_above_max_value",
+     "Invalid '{at}': decimal above maximum value. Expected a value <= 2, but got {got} instead."},
+    {openai, "response_schema_open", nullptr, "Invalid schema for response_format {got}"},
+    {openai, "response_schema_optional", nullptr, "Invalid schema for response_format {got}"},
+    {openai, "json_not_asked_for", nullptr,
+     "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."},
+    {openai, "stops_too_many", "array_above_max_length", long_array},
+    {openai, "stream_options_without_stream", nullptr,
+     "The 'stream_options' parameter is only allowed when 'stream' is enabled."},
+    {openai, "tool_result_unknown_id", nullptr, "Invalid parameter: {got}"},
+    {openai, "tool_result_repeated", nullptr, "Invalid parameter: Duplicate value for 'tool_call_id' of {got}."},
+    {openai, "tool_call_unanswered", nullptr,
+     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "
+     "following tool_call_ids did not have response messages: {got}"},
+    {openai, "content_missing", nullptr, "Invalid value for 'content': expected a string, got null."},
+
+    {dashscope, "tools_empty", nullptr, "[] is too short - 'tools'"},
+    {dashscope, "thinking_without_stream", "invalid_parameter_error",
+     "parameter.enable_thinking must be set to false for non-streaming calls"},
+    {dashscope, "tool_choice_while_thinking", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or "
+     "object in thinking mode"},
+
+    {deepseek, "tools_empty", "invalid_request_error", empty_array},
+    {deepseek, "tool_choice_while_thinking", "invalid_request_error",
+     "Thinking mode does not support this tool_choice"},
+    {deepseek, "reasoning_not_returned", "invalid_request_error",
+     "The `reasoning_content` in the thinking mode must be passed back to the API."},
+    {deepseek, "tool_call_unanswered", "invalid_request_error",
+     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+     "(insufficient tool messages following tool_calls message)"},
+};
+
+/// Returns the names of the profiles whose services have rules.
+std::vector<std::string> services();
+
+}  // namespace service_rules
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_fields.hpp ----------------------------------------------------------------------------------------
@@ -5957,6 +6047,7 @@ class Reader {
       : acceptance_(acceptance.has(Extension::anything_with_model_and_messages) ? Acceptance::lenient() : acceptance),
         limits_(limits),
         profile_(traits_of(limits.profile)),
+        service_(limits.enforced == Profile::documented ? limits.profile : limits.enforced),
         request_(request) {}
 
   void read(const std::vector<JsonDuplicate>& duplicates);
@@ -6002,6 +6093,17 @@ class Reader {
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
+  /// Judges the request by the rules of `service_`: which fields it has; then their values, in OpenAI's order.
+  void judge_fields() const;
+  void judge() const;
+  void judge_message(const wire::Message& message, const Json& sent, const Path& path) const;
+  void judge_tools() const;
+  void judge_response_format() const;
+  void judge_pairs() const;  // tool calls and their results
+  void judge_name(const std::string& name, const Path& path) const;
+  void judge_length(std::string_view rule, const std::string& text, std::size_t most, const Path& path) const;
+  /// Throws RequestError if the rule is enforced, otherwise adds a finding. Does nothing if `service_` lacks the rule.
+  void breaks(std::string_view rule, std::string at, const std::string& got = "") const;
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
   /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
@@ -6009,6 +6111,7 @@ class Reader {
   const Acceptance acceptance_;
   const ChatLimits& limits_;
   const ProfileTraits& profile_;
+  const Profile service_;  // whose rules the request is judged by; documented: none
   ChatRequest& request_;
   std::array<const Json*, field_count> fields_{};
 };
@@ -10858,8 +10961,9 @@ struct OptionValues {
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // default: documented
+  std::optional<Profile> profile;  // default: that of enforce, or documented
   std::optional<Acceptance> acceptance;
+  std::optional<Profile> enforce;
   Tokenizer tokenizer;
   Pace pace;
   std::int64_t max_n = 128;
@@ -15764,6 +15868,8 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
+    // OpenAI has other texts for role developer.
+    if (service_ != Profile::documented && message.role != "developer") breaks("content_missing", path.to_string());
     if (!message.tool_calls.empty()) {
       const std::string got = value == nullptr ? "nothing" : "null";
       fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
@@ -15773,7 +15879,9 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
     fail_type(path, expected, *value);
   }
   if (parts && value->is_array()) {
-    if (value->empty()) fail_value(path, "at least one part", *value);
+    // OpenAI accepts no parts, although its documentation asks for one.
+    if (value->empty() && (service_ != Profile::openai || StrictAcceptance::takes_documented_fields(acceptance_)))
+      fail_value(path, "at least one part", *value);
     check_parts(value->get_ref<const Json::array_t&>(), path);
   } else if (!value->is_string()) {
     fail_type(path, expected, *value);
@@ -15904,8 +16012,10 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
+  if (service_ != Profile::documented) judge_fields();
   read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
+  if (service_ != Profile::documented) judge();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
@@ -15951,6 +16061,11 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (limits_.enforced == Profile::openai && !value.is_null()) {
+      const ProfileTraits& openai = traits_of(Profile::openai);
+      if (field == field_count ? !openai.further_fields.has(key) : openai.own_fields.has(key))
+        breaks("unknown_field", text::excerpt(key, 200));
+    }
     if (field == field_count ||
         (!acceptance_.has(Extension::logprobs) && (field == logprobs || field == top_logprobs)) ||
         (!acceptance_.has(Extension::max_completion_tokens) && field == max_completion_tokens) || is_own_field(key)) {
@@ -16360,6 +16475,267 @@ MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ResponseFormat::Kind kind)
 MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
 
 }}  // namespace mock_gateway
+
+// ---- request/chat_rules.cpp -----------------------------------------------------------------------------------------
+
+// What breaks each rule of `service_rules.hpp`; the 400 of the service, or a finding.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace service_rules {
+
+MOCK_GATEWAY_INLINE std::vector<std::string> services() {
+  std::vector<std::string> names;
+  for (const Rule& rule : rules)
+    if (names.empty() || names.back() != to_string(rule.service)) names.push_back(to_string(rule.service));
+  return names;
+}
+
+/// Returns the member, or JSON null.
+MOCK_GATEWAY_INLINE const Json& at(const Json& json, std::string_view key) {
+  static const Json null;
+  const Json* value = json.is_object() ? chat_fields::member(json.get_ref<const Json::object_t&>(), key) : nullptr;
+  return value == nullptr ? null : *value;
+}
+
+MOCK_GATEWAY_INLINE bool contains(const Json& array, const Json& value) {
+  return array.is_array() && std::find(array.begin(), array.end(), value) != array.end();
+}
+
+MOCK_GATEWAY_INLINE std::string in_quotes(std::string_view text) { return "'" + text::excerpt(text, 200) + "'"; }
+
+MOCK_GATEWAY_INLINE std::string too_long(const char* what, std::size_t most, std::size_t length) {
+  return std::to_string(most) + ", but got " + what + " with length " + std::to_string(length);
+}
+
+/// Returns what is wrong with a schema, apart from the schemas in it; empty if nothing.
+using SchemaCheck = std::string (*)(const Json& schema);
+
+/// Checks a schema and the schemas in it. `context` is its place as the elements of a tuple of Python.
+MOCK_GATEWAY_INLINE std::string fault_in(const Json& schema, SchemaCheck check, const std::string& context = "") {
+  if (!schema.is_object()) return {};
+  if (const std::string fault = check(schema); !fault.empty())
+    return "In context=(" + context + (context == "'items'" ? ",), " : "), ") + fault;
+  const std::string before = context + (context.empty() ? "'" : ", '");
+  std::string fault = fault_in(at(schema, "items"), check, before + "items'");
+  for (const char* const key : {"properties", "anyOf", "$defs"})
+    for (const auto& inner : at(schema, key).items())
+      if (fault.empty()) fault = fault_in(inner.value(), check, before + key + "', " + in_quotes(inner.key()));
+  return fault;
+}
+
+MOCK_GATEWAY_INLINE bool is_object_schema(const Json& schema) {
+  return at(schema, "type") == "object" || contains(at(schema, "type"), "object");
+}
+
+MOCK_GATEWAY_INLINE std::string open_object(const Json& schema) {
+  if (!is_object_schema(schema) || at(schema, "additionalProperties") == false) return {};
+  return "'additionalProperties' is required to be supplied and to be false.";
+}
+
+MOCK_GATEWAY_INLINE std::string optional_property(const Json& schema) {
+  const std::string rule =
+      "'required' is required to be supplied and to be an array including every key in properties.";
+  const Json& required = at(schema, "required");
+  const Json& properties = at(schema, "properties");
+  if (!is_object_schema(schema)) return {};
+  for (const auto& property : properties.items())
+    if (!contains(required, property.key())) return rule + " Missing " + in_quotes(property.key()) + ".";
+  for (const Json& key : required)
+    if (key.is_string() && at(properties, key.get_ref<const std::string&>()).is_null())
+      return rule + " Extra required key " + in_quotes(key.get<std::string>()) + " supplied.";
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string untyped_array(const Json& schema) {
+  const bool has_items = !at(schema, "items").is_null() || !at(schema, "prefixItems").is_null();
+  return at(schema, "type") == "array" && !has_items ? "array schema missing items." : "";
+}
+
+/// OpenAI accepts an empty object. It is not known what it says about references, unions and maps.
+MOCK_GATEWAY_INLINE std::string fault_in_parameters(const Json& schema) {
+  const Json& type = at(schema, "type");
+  if (!schema.is_object() || schema.empty()) return {};
+  if ((type.is_null() && !schema.contains("$ref")) || (type.is_string() && type != "object"))
+    return "schema must be a JSON Schema of 'type: \"object\"', got 'type: \"" +
+           (type.is_null() ? "None" : text::excerpt(type.get<std::string>(), 200)) + "\"'.";
+  if (type == "object" && !schema.contains("properties") && !schema.contains("$ref") && !schema.contains("anyOf") &&
+      !at(schema, "additionalProperties").is_object())
+    return "In context=(), object schema missing properties.";
+  return fault_in(schema, &untyped_array);
+}
+
+/// Models of version 4 think unless the request says otherwise.
+MOCK_GATEWAY_INLINE bool deepseek_thinks(const ChatRequest& request) {
+  const Json& type = at(at(request.body, "thinking"), "type");
+  return type.is_null() ? request.model.rfind("deepseek-v4", 0) == 0 : type == "enabled";
+}
+
+}  // namespace service_rules
+
+namespace chat_fields {
+
+MOCK_GATEWAY_INLINE void Reader::breaks(std::string_view name, std::string at, const std::string& got) const {
+  const bool is_enforced = limits_.enforced != Profile::documented;
+  const auto rule = std::find_if(std::begin(service_rules::rules), std::end(service_rules::rules),
+                                 [&](const auto& row) { return row.service == service_ && row.name == name; });
+  if (rule == std::end(service_rules::rules)) return;
+  const auto is_it = [name](const auto& finding) { return finding.code == name; };
+  const bool is_known = std::any_of(finding_kinds::all.begin(), finding_kinds::all.end(), is_it) ||
+                        std::any_of(request_.findings.begin(), request_.findings.end(), is_it);
+  if (!is_enforced && is_known) return;
+  std::string message = rule->text;
+  for (const auto& [mark, value] : {std::pair("{at}", at), std::pair("{got}", got)})
+    for (std::size_t place = 0; (place = message.find(mark, place)) != std::string::npos; place += value.size())
+      message.replace(place, std::string_view(mark).size(), value);
+  if (!is_enforced) {
+    const char* const title = service_ == Profile::openai      ? "OpenAI"
+                              : service_ == Profile::dashscope ? "DashScope"
+                                                               : "DeepSeek";
+    message = message.substr(0, message.find_last_not_of('.') + 1) + "; " + title + " refuses it with 400. --enforce " +
+              to_string(service_) + " does the same.";
+    return add_finding({rule->name, rule->severity, false}, std::move(message));
+  }
+  // OpenAI writes the path differently in errors without a code.
+  if (rule->code == nullptr && at.rfind("messages[", 0) == 0) at.insert(8, ".");
+  Json error = {{"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", nullptr}};
+  if (service_ == Profile::openai) error["param"] = at;
+  if (rule->code != nullptr) error["code"] = rule->code;
+  throw RequestError{failure(400, rule->name, message).json_body({{"error", std::move(error)}})};
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_fields() const {
+  const auto has = [this](Field field) { return fields_[field] != nullptr && !fields_[field]->is_null(); };
+  if (!has(tools) && has(tool_choice)) breaks("tool_choice_without_tools", "tool_choice");
+  if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
+  if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
+    breaks("stream_options_without_stream", "stream_options");
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_name(const std::string& name, const Path& path) const {
+  constexpr const char* allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  if (name.find_first_not_of(allowed) != std::string::npos) breaks("tool_name_invalid", path.to_string());
+  judge_length("tool_name_too_long", name, 64, path);
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_length(std::string_view rule, const std::string& text, std::size_t most, const Path& path) const {
+  const std::size_t length = text::code_points(text);
+  if (length > most) breaks(rule, path.to_string(), service_rules::too_long("a string", most, length));
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_message(const wire::Message& message, const Json& sent, const Path& path) const {
+  const Path calls_path(path, "tool_calls");
+  const Json& calls = service_rules::at(sent, "tool_calls");
+  const std::size_t count = message.tool_calls.size();
+  if (calls.is_array() && calls.empty()) breaks("tool_calls_empty", calls_path.to_string());
+  if (count > 128) breaks("tools_too_many", calls_path.to_string(), service_rules::too_long("an array", 128, count));
+  for (std::size_t index = 0; index < count; ++index) {
+    const Path call_path(calls_path, index);
+    const wire::ToolCall& call = message.tool_calls[index];
+    judge_length("tool_call_id_too_long", call.id, 40, Path(call_path, "id"));
+    if (!call.custom) judge_name(call.name, Path(Path(call_path, "function"), "name"));
+  }
+  judge_length("tool_call_id_too_long", message.tool_call_id, 40, Path(path, "tool_call_id"));
+  if (count > 0 && fields_[tools] != nullptr && service_rules::at(sent, "reasoning_content").is_null() &&
+      service_rules::deepseek_thinks(request_))
+    breaks("reasoning_not_returned", path.to_string());
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_tools() const {
+  const std::size_t count = request_.tools.size();
+  if (fields_[tools] != nullptr && count == 0) breaks("tools_empty", "tools");
+  if (count > 128) breaks("tools_too_many", "tools", service_rules::too_long("an array", 128, count));
+  const Path tools_path("tools");
+  for (std::size_t index = 0; index < count; ++index) {
+    const wire::Tool& tool = request_.tools[index];
+    const Path tool_path(tools_path, index);
+    const Path path(tool_path, "function");
+    if (tool.custom) continue;
+    judge_name(tool.name, Path(path, "name"));
+    const auto judge = [&](const char* rule, const std::string& fault) {
+      const std::string got = service_rules::in_quotes(tool.name) + ": " + fault;
+      if (!fault.empty()) breaks(rule, Path(path, "parameters").to_string(), got);
+    };
+    judge("tool_schema_invalid", service_rules::fault_in_parameters(tool.parameters));
+    if (!tool.strict) continue;
+    judge("tool_schema_open", service_rules::fault_in(tool.parameters, &service_rules::open_object));
+    judge("tool_schema_optional", service_rules::fault_in(tool.parameters, &service_rules::optional_property));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_response_format() const {
+  if (!request_.response_format) return;
+  const wire::ResponseFormat& format = *request_.response_format;
+  const auto judge = [&](const char* rule, const std::string& fault) {
+    if (!fault.empty()) breaks(rule, "response_format", service_rules::in_quotes(format.name) + ": " + fault);
+  };
+  if (format.strict) judge("response_schema_open", service_rules::fault_in(format.schema, &service_rules::open_object));
+  if (format.strict)
+    judge("response_schema_optional", service_rules::fault_in(format.schema, &service_rules::optional_property));
+  // Names and arguments of tool calls count too, because it is not known whether OpenAI looks there.
+  if (format.kind == wire::ResponseFormat::Kind::json_object &&
+      text::lower_ascii(fields_[messages]->dump()).find("json") == std::string::npos)
+    breaks("json_not_asked_for", "messages");
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_pairs() const {
+  std::vector<std::pair<std::string, std::size_t>> calls;  // before the tool messages: ids, and their results or 0
+  for (std::size_t index = 0; index <= request_.messages.size(); ++index) {
+    const bool is_end = index == request_.messages.size();
+    const auto place = [index](const char* member) { return "messages[" + std::to_string(index) + "]." + member; };
+    if (is_end || request_.messages[index].role != "tool") {
+      std::string missing;
+      for (const auto& call : calls)
+        if (call.second == 0) missing += (missing.empty() ? "" : ", ") + text::excerpt(call.first, 200);
+      if (!missing.empty()) breaks("tool_call_unanswered", is_end ? "messages" : place("role"), missing);
+      calls.clear();
+      if (is_end) return;
+      for (const wire::ToolCall& call : request_.messages[index].tool_calls) calls.emplace_back(call.id, 0);
+      continue;
+    }
+    const std::string& id = request_.messages[index].tool_call_id;
+    auto call = std::find(calls.begin(), calls.end(), std::pair(id, std::size_t{0}));
+    if (call == calls.end())
+      call = std::find_if(calls.begin(), calls.end(), [&id](const auto& one) { return one.first == id; });
+    if (calls.empty())
+      breaks("tool_result_unknown_id", place("role"),
+             "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    else if (call == calls.end())
+      breaks("tool_result_unknown_id", place("tool_call_id"),
+             "'tool_call_id' of " + service_rules::in_quotes(id) + " not found in 'tool_calls' of previous message.");
+    else if (call->second != 0)
+      breaks("tool_result_repeated", place("tool_call_id"),
+             service_rules::in_quotes(id) + ", in messages[" + std::to_string(call->second) + "] and messages[" +
+                 std::to_string(index) + "]");
+    else
+      call->second = index;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge() const {
+  const Json& sent = *fields_[messages];
+  const Path messages_path("messages");
+  for (std::size_t index = 0; index < request_.messages.size() && sent.size() == request_.messages.size(); ++index)
+    judge_message(request_.messages[index], sent[index], Path(messages_path, index));
+  judge_tools();
+  const Json& penalty = service_rules::at(request_.body, "frequency_penalty");
+  if (penalty.is_number() && penalty < -2) breaks("frequency_penalty_too_low", "frequency_penalty", penalty.dump());
+  if (penalty.is_number() && penalty > 2) breaks("frequency_penalty_too_high", "frequency_penalty", penalty.dump());
+  judge_response_format();
+  const std::size_t stops = request_.stop.size();
+  if (stops > 4) breaks("stops_too_many", "stop", service_rules::too_long("an array", 4, stops));
+  const bool thinks = request_.enable_thinking.value_or(false);
+  // DashScope's newer models think without streaming too.
+  if (thinks && !request_.stream && request_.model.rfind("qwen3.", 0) != 0)
+    breaks("thinking_without_stream", "enable_thinking");
+  const Json& choice = service_rules::at(request_.body, "tool_choice");
+  if ((choice == "required" || choice.is_object()) &&
+      (service_ == Profile::dashscope ? thinks : service_rules::deepseek_thinks(request_)))
+    breaks("tool_choice_while_thinking", "tool_choice");
+  judge_pairs();
+}
+
+}  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
 
 // ---- request/embedding_request.cpp ----------------------------------------------------------------------------------
 
@@ -29437,6 +29813,8 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
   static const std::vector<std::string> codes = [] {
     std::vector<std::string> all;
     for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    for (const detail::service_rules::Rule& rule : detail::service_rules::rules)
+      if (std::find(all.begin(), all.end(), rule.name) == all.end()) all.emplace_back(rule.name);
     return all;
   }();
   return codes;
@@ -33700,19 +34078,19 @@ namespace facade {
 
 MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
+  settings.profile = options.profile.value_or(options.enforce.value_or(Profile::documented));
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.any_model = options.any_model;
-  settings.embeddings =
-      options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.embeddings = options.embeddings.value_or(traits_of(settings.profile).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
   settings.seed = options.seed;
-  settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
   settings.acceptance =
       options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.profile = settings.profile;
+  settings.chat_limits.enforced = options.enforce.value_or(Profile::documented);
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
@@ -34382,6 +34760,14 @@ MOCK_GATEWAY_INLINE Options Options::clock(Clock clock) const {
 MOCK_GATEWAY_INLINE Options Options::profile(Profile profile) const { return detail::with(*this, &detail::OptionValues::profile, profile); }
 MOCK_GATEWAY_INLINE Options Options::acceptance(Acceptance acceptance) const {
   return detail::with(*this, &detail::OptionValues::acceptance, acceptance);
+}
+MOCK_GATEWAY_INLINE Options Options::enforce(Profile service) const {
+  std::string known;
+  for (const std::string& name : detail::service_rules::services()) {
+    if (name == to_string(service)) return detail::with(*this, &detail::OptionValues::enforce, service);
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw GatewayError("no rules are known for the profile " + to_string(service) + "; enforce one of " + known);
 }
 MOCK_GATEWAY_INLINE Options Options::tokenizer(Tokenizer tokenizer) const {
   return detail::with(*this, &detail::OptionValues::tokenizer, std::move(tokenizer));
@@ -35965,6 +36351,14 @@ MOCK_GATEWAY_INLINE void set_profile(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).profile(profile_named(script_values::text_of(node)));
 }
 
+MOCK_GATEWAY_INLINE ScriptType enforced() {
+  return {"name of a profile with rules", R"({"enum":"$names"})", nullptr, &service_rules::services};
+}
+
+MOCK_GATEWAY_INLINE void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
+}
+
 MOCK_GATEWAY_INLINE ScriptType unmatched() {
   return {"\"fails_verification\", \"allowed\" or \"gets_default_reply\"",
           R"({"enum":["fails_verification","allowed","gets_default_reply"]})"};
@@ -36043,6 +36437,7 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"profile", &profile, "which service's shapes replies and errors have; documented unless set", &set_profile},
     {"acceptance", &acceptance, "which requests to accept; unless set, the profile decides",
      &SetBy<&Options::acceptance>::apply},
+    {"enforce", &enforced, "the service whose rules get its 400; none unless set", &set_enforce},
     {"pace", &pace, "how fast it answers; without delay unless set", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},
@@ -39332,246 +39727,248 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2569    evidence/verification.hpp
 //   2693    model/finding.hpp
 //   2735    evidence/review.hpp
-//   2876    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//   2877    model/operation.hpp
+//   2908    keys/api_key.hpp
+//   3030    keys/keys.hpp
+//   3086    model/profile.hpp
+//   3115    model/tokenizer.hpp
+//   3127    gateway/options.hpp
+//   3273    model/acceptance.hpp
+//   3442    request/chat_request.hpp
+//   3561    script/scope.hpp
+//   3615    script/failure_scope.hpp
+//   3662    script/chaos.hpp
+//   3756    gateway/sweep.hpp
+//   3897    gateway/catalogue.hpp
+//   4058    gateway/mishaps.hpp
+//   4157    document/scenario_files.hpp
+//   4189    core/error.hpp
+//   4204    document/script_document.hpp
+//   4343    evidence/evidence_json.hpp
+//   4367    core/printed.hpp
+//   4396    core/reporter.hpp
+//   4475  Implementation
+//   4536    core/random.hpp
+//   4566    core/text.hpp
+//   4669    core/json_reader.hpp
+//   4725    core/pattern.hpp
+//   4816    core/json_pointer.hpp
+//   4864    core/calendar.hpp
+//   4883    core/access.hpp
+//   4955    core/timeline.hpp
+//   5135    core/rows.hpp
+//   5161    core/change_count.hpp
+//   5205    core/process.hpp
+//   5232    core/warning.hpp
+//   5247    core/heap_optional.hpp
+//   5274    core/handoff.hpp
+//   5311    model/profile_traits.hpp
+//   5411    model/checks.hpp
+//   5427    model/reply_data.hpp
+//   5496    model/request_error.hpp
+//   5509    model/fault_rows.hpp
+//   5625    model/failure_rows.hpp
+//   5665    model/dialect_rows.hpp
+//   5702    model/finding_kinds.hpp
+//   5791    model/reply_checks.hpp
+//   5840    request/embedding_request.hpp
+//   5864    request/chat_parser.hpp
+//   5882    request/service_rules.hpp
+//   5966    request/chat_fields.hpp
+//   6014    request/chat_reader.hpp
+//   6122    keys/secrets.hpp
+//   6165    keys/key_store.hpp
+//   6372    answer/bodies.hpp
+//   6400    answer/events.hpp
+//   6458    answer/tokens.hpp
+//   6528    answer/completion.hpp
+//   6617    answer/completion_json.hpp
+//   6653    answer/completion_events.hpp
+//   6714    answer/words.hpp
+//   6729    answer/default_reply.hpp
+//   6744    answer/schema_checker.hpp
+//   6847    answer/embeddings.hpp
+//   6863    answer/occurrences.hpp
+//   6898    script/matcher_node.hpp
+//   7018    script/owed_replies.hpp
+//   7080    script/script.hpp
+//   7346    script/chaos_plan.hpp
+//   7388    script/chaos_rules.hpp
+//   7462    script/connection_faults.hpp
+//   7516    script/forced_failures.hpp
+//   7555    script/field_matchers.hpp
+//   7629    script/hiding.hpp
+//   7668    script/excerpts.hpp
+//   7692    script/json_comparison.hpp
+//   7718    delivery/answer_log.hpp
+//   7828    delivery/gzip.hpp
+//   7854    delivery/framing.hpp
+//   7912    delivery/outlet.hpp
+//   7960    delivery/pace_schedule.hpp
+//   8002    delivery/progress.hpp
+//   8064    delivery/waits.hpp
+//   8140    delivery/write_queue.hpp
+//   8235    delivery/delivery.hpp
+//   8522    http/exchange_observer.hpp
+//   8556    http/sockets.hpp
+//   8676    http/wakes.hpp
+//   8745    http/connection.hpp
+//   9014    http/request_reader.hpp
+//   9141    http/server.hpp
+//   9201    http/response.hpp
+//   9216    http/turned_away.hpp
+//   9264    http/workers.hpp
+//   9320    http/acceptor.hpp
+//   9363    http/poller.hpp
+//   9416    http/reactor.hpp
+//   9522    evidence/kept_problems.hpp
+//   9585    evidence/record.hpp
+//   9843    evidence/diagnosis.hpp
+//   9908    evidence/gateway_problems.hpp
+//  10007    evidence/review_parts.hpp
+//  10071    serve/asked_requests.hpp
+//  10148    serve/operations.hpp
+//  10215    serve/served_models.hpp
+//  10255    serve/gateway_state.hpp
+//  10314    serve/served_request.hpp
+//  10503    serve/runner.hpp
+//  10559    serve/connection_loop.hpp
+//  10602    serve/tester_code.hpp
+//  10666    gateway/catalogue_entries.hpp
+//  10937    gateway/option_values.hpp
+//  10998    gateway/sweep_run.hpp
+//  11022    document/script_reader.hpp
+//  11233    document/script_sections.hpp
+//  11418    document/script_values.hpp
+//  11584    core/calendar.cpp
+//  11665    core/clock.cpp
+//  12070    core/gate.cpp
+//  12282    core/json_reader.cpp
+//  12623    core/pattern.cpp
+//  13036    core/random.cpp
+//  13091    core/reporter.cpp
+//  13189    core/text.cpp
+//  13533    model/acceptance.cpp
+//  13592    model/checks.cpp
+//  13629    model/connection_fault.cpp
+//  13731    model/failure.cpp
+//  13877    model/fault.cpp
+//  14111    model/finding.cpp
+//  14145    model/http_reply.cpp
+//  14211    model/pace.cpp
+//  14409    model/profile.cpp
+//  14587    model/range.cpp
+//  14617    model/received_request.cpp
+//  14685    model/reply.cpp
+//  15091    model/reply_checks.cpp
+//  15285    model/reply_template.cpp
+//  15452    model/sent_answer.cpp
+//  15480    model/sse_dialect.cpp
+//  15625    request/chat_fields.cpp
+//  15767    request/chat_messages.cpp
+//  15980    request/chat_reader.cpp
+//  16395    request/chat_request.cpp
+//  16479    request/chat_rules.cpp
+//  16740    request/embedding_request.cpp
+//  16828    keys/api_key.cpp
+//  16878    keys/key_store.cpp
+//  17390    keys/keys.cpp
+//  17454    keys/secrets.cpp
+//  17659    answer/bodies.cpp
+//  17732    answer/completion.cpp
+//  17958    answer/completion_events.cpp
+//  18154    answer/completion_json.cpp
+//  18371    answer/default_reply.cpp
+//  18548    answer/embeddings.cpp
+//  18665    answer/schema_checker.cpp
+//  19128    answer/schema_instance.cpp
+//  19501    answer/tokens.cpp
+//  19722    answer/words.cpp
+//  19783    script/chaos.cpp
+//  19923    script/chaos_rules.cpp
+//  20035    script/connection_faults.cpp
+//  20144    script/excerpts.cpp
+//  20206    script/field_matchers.cpp
+//  20584    script/forced_failures.cpp
+//  20673    script/hiding.cpp
+//  20788    script/json_comparison.cpp
+//  20874    script/matcher.cpp
+//  21167    script/matchers.cpp
+//  21518    script/scope.cpp
+//  21576    script/script.cpp
+//  21994    script/text_matchers.cpp
+//  22133    delivery/answer_log.cpp
+//  22303    delivery/delivery.cpp
+//  22771    delivery/faults_and_waits.cpp
+//  23064    delivery/framing.cpp
+//  23204    delivery/gzip.cpp
+//  23276    delivery/pace_schedule.cpp
+//  23345    delivery/progress.cpp
+//  23426    delivery/write_queue.cpp
+//  23567    http/acceptor.cpp
+//  23675    http/compatibility.cpp
+//  23784    http/connection.cpp
+//  24367    http/poller.cpp
+//  24535    http/reactor.cpp
+//  24798    http/request_reader.cpp
+//  25271    http/response.cpp
+//  25352    http/server.cpp
+//  25759    http/sockets.cpp
+//  26261    http/turned_away.cpp
+//  26345    http/workers.cpp
+//  26458    evidence/diagnosis.cpp
+//  26688    evidence/evidence_json.cpp
+//  27057    evidence/exchange.cpp
+//  27347    evidence/gateway_problems.cpp
+//  27795    evidence/journal.cpp
+//  27950    evidence/kept_problems.cpp
+//  28060    evidence/notes.cpp
+//  28162    evidence/record.cpp
+//  28624    evidence/redaction.cpp
+//  28764    evidence/redirects.cpp
+//  28887    evidence/retries.cpp
+//  29417    evidence/review.cpp
+//  29825    evidence/told_in_body.cpp
+//  29922    evidence/verification.cpp
+//  30040    serve/answer_headers.cpp
+//  30117    serve/asked_requests.cpp
+//  30184    serve/chat_judge.cpp
+//  30537    serve/connection_loop.cpp
+//  30698    serve/gateway_state.cpp
+//  30734    serve/judge.cpp
+//  30980    serve/limits.cpp
+//  31077    serve/operations.cpp
+//  31303    serve/reply_answer.cpp
+//  31444    serve/request_checks.cpp
+//  31529    serve/runner.cpp
+//  31923    serve/served_models.cpp
+//  32001    serve/served_request.cpp
+//  32069    gateway/catalogue.cpp
+//  32488    gateway/catalogue_chunks.cpp
+//  32799    gateway/catalogue_delivery.cpp
+//  32963    gateway/catalogue_entries.cpp
+//  33193    gateway/catalogue_failures.cpp
+//  33484    gateway/catalogue_framing.cpp
+//  33715    gateway/catalogue_tool_calls.cpp
+//  33922    gateway/chat_script.cpp
+//  34071    gateway/gateway.cpp
+//  34368    gateway/mishaps.cpp
+//  34710    gateway/options.cpp
+//  34871    gateway/sweep.cpp
+//  35291    document/scenario_files.cpp
+//  35429    document/script_document.cpp
+//  35819    document/script_faults.cpp
+//  36111    document/script_files.cpp
+//  36255    document/script_gateway.cpp
+//  36568    document/script_matchers.cpp
+//  36861    document/script_objects.cpp
+//  37021    document/script_reader.cpp
+//  37469    document/script_references.cpp
+//  37805    document/script_replies.cpp
+//  38196    document/script_schema.cpp
+//  38323    document/script_sections.cpp
+//  38865    document/script_values.cpp
+//  39253  Adapters
+//  39270    adapters/catch2.hpp
+//  39424    adapters/doctest.hpp
+//  39584    adapters/gtest.hpp
