@@ -2810,7 +2810,8 @@ struct ReviewTally {
 
 /// The client's mistakes that the recorded exchanges prove. True if no finding fails the review. Notes fail none, nor
 /// do the warnings marked with *, which also occur in tests that expect an error. An adapter prints these at the end of
-/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
+/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()). The names of the
+/// rules in docs/documented-surface.md are codes too (warning*): the profile's service refuses such a request.
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -3263,6 +3264,10 @@ class Options {
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
+  /// Refuses chat requests that this service refuses, with its 400; docs/documented-surface.md has the rules. Throws
+  /// GatewayError for `documented`, which has none. Also sets the default of profile(). Default: requests that break a
+  /// rule of the profile's service cause a finding.
+  [[nodiscard]] Options enforce(Profile service) const;
   /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
@@ -5941,11 +5946,96 @@ struct ChatLimits {
   std::int64_t max_n = 128;
   /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
+  Profile enforced = Profile::documented;  // the service whose rules get its 400; documented: none
 };
 
 /// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
+}}}  // namespace mock_gateway::detail
+
+// ---- request/service_rules.hpp --------------------------------------------------------------------------------------
+
+// The rules of services: names, codes and texts. Conditions: `chat_rules.cpp`; sources: docs/documented-surface.md.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace service_rules {
+
+/// The 400 of a service for a request that breaks a rule. Rows of different services share conditions by name.
+struct Rule {
+  Profile service;
+  const char* name;  // also the code of its finding
+  const char* code;  // in the error body; null: null
+  const char* text;  // "{at}" is the path of the value, "{got}" depends on the rule
+  Severity severity = Severity::warning;
+};
+
+inline constexpr Profile openai = Profile::openai;
+inline constexpr Profile dashscope = Profile::dashscope;
+inline constexpr Profile deepseek = Profile::deepseek;
+
+inline constexpr const char* empty_array =
+    "Invalid '{at}': empty array. Expected an array with minimum length 1, but got an empty array instead.";
+inline constexpr const char* long_array =
+    "Invalid '{at}': array too long. Expected an array with maximum length {got} instead.";
+inline constexpr const char* long_string =
+    "Invalid '{at}': string too long. Expected a string with maximum length {got} instead.";
+inline constexpr const char* needs_tools =
+    "Invalid value for '{at}': '{at}' is only allowed when 'tools' are specified.";
+
+inline constexpr Rule rules[] = {
+    {openai, "unknown_field", "unknown_parameter", "Unknown parameter: '{at}'."},
+    {openai, "tool_calls_empty", "empty_array", empty_array},
+    {openai, "tool_call_id_too_long", "string_above_max_length", long_string, Severity::note},
+    {openai, "tools_empty", "empty_array", empty_array},
+    {openai, "tools_too_many", "array_above_max_length", long_array},
+    {openai, "tool_name_invalid", "invalid_value",
+     "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."},
+    {openai, "tool_name_too_long", "string_above_max_length", long_string},
+    {openai, "tool_schema_invalid", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_schema_open", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_schema_optional", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "tool_choice_without_tools", nullptr, needs_tools},
+    {openai, "parallel_tool_calls_without_tools", nullptr, needs_tools},
+    {openai, "frequency_penalty_too_low", "decimal_below_min_value",
+     "Invalid '{at}': decimal below minimum value. Expected a value >= -2, but got {got} instead."},
+    {openai, "frequency_penalty_too_high", "decimal_above_max_value",
+     "Invalid '{at}': decimal above maximum value. Expected a value <= 2, but got {got} instead."},
+    {openai, "response_schema_open", nullptr, "Invalid schema for response_format {got}"},
+    {openai, "response_schema_optional", nullptr, "Invalid schema for response_format {got}"},
+    {openai, "json_not_asked_for", nullptr,
+     "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."},
+    {openai, "stops_too_many", "array_above_max_length", long_array},
+    {openai, "stream_options_without_stream", nullptr,
+     "The 'stream_options' parameter is only allowed when 'stream' is enabled."},
+    {openai, "tool_result_unknown_id", nullptr, "Invalid parameter: {got}"},
+    {openai, "tool_result_repeated", nullptr, "Invalid parameter: Duplicate value for 'tool_call_id' of {got}."},
+    {openai, "tool_call_unanswered", nullptr,
+     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "
+     "following tool_call_ids did not have response messages: {got}"},
+    {openai, "content_missing", nullptr, "Invalid value for 'content': expected a string, got null."},
+
+    {dashscope, "tools_empty", nullptr, "[] is too short - 'tools'"},
+    {dashscope, "thinking_without_stream", "invalid_parameter_error",
+     "parameter.enable_thinking must be set to false for non-streaming calls"},
+    {dashscope, "tool_choice_while_thinking", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or "
+     "object in thinking mode"},
+
+    {deepseek, "tools_empty", "invalid_request_error", empty_array},
+    {deepseek, "tool_choice_while_thinking", "invalid_request_error",
+     "Thinking mode does not support this tool_choice"},
+    {deepseek, "reasoning_not_returned", "invalid_request_error",
+     "The `reasoning_content` in the thinking mode must be passed back to the API."},
+    {deepseek, "tool_call_unanswered", "invalid_request_error",
+     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+     "(insufficient tool messages following tool_calls message)"},
+};
+
+/// Returns the names of the profiles whose services have rules.
+std::vector<std::string> services();
+
+}  // namespace service_rules
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_fields.hpp ----------------------------------------------------------------------------------------
@@ -6032,6 +6122,7 @@ class Reader {
       : acceptance_(acceptance.has(Extension::anything_with_model_and_messages) ? Acceptance::lenient() : acceptance),
         limits_(limits),
         profile_(traits_of(limits.profile)),
+        service_(limits.enforced == Profile::documented ? limits.profile : limits.enforced),
         request_(request) {}
 
   void read(const std::vector<JsonDuplicate>& duplicates);
@@ -6077,6 +6168,17 @@ class Reader {
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
+  /// Judges the request by the rules of `service_`: which fields it has; then their values, in OpenAI's order.
+  void judge_fields() const;
+  void judge() const;
+  void judge_message(const wire::Message& message, const Json& sent, const Path& path) const;
+  void judge_tools() const;
+  void judge_response_format() const;
+  void judge_pairs() const;  // tool calls and their results
+  void judge_name(const std::string& name, const Path& path) const;
+  void judge_length(std::string_view rule, const std::string& text, std::size_t most, const Path& path) const;
+  /// Throws RequestError if the rule is enforced, otherwise adds a finding. Does nothing if `service_` lacks the rule.
+  void breaks(std::string_view rule, std::string at, const std::string& got = "") const;
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
   /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
@@ -6084,6 +6186,7 @@ class Reader {
   const Acceptance acceptance_;
   const ChatLimits& limits_;
   const ProfileTraits& profile_;
+  const Profile service_;  // whose rules the request is judged by; documented: none
   ChatRequest& request_;
   std::array<const Json*, field_count> fields_{};
 };
@@ -11027,8 +11130,9 @@ struct OptionValues {
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // default: documented
+  std::optional<Profile> profile;  // default: that of enforce, or documented
   std::optional<Acceptance> acceptance;
+  std::optional<Profile> enforce;
   Tokenizer tokenizer;
   Pace pace;
   std::int64_t max_n = 128;
@@ -15942,6 +16046,8 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
+    // OpenAI has other texts for role developer.
+    if (service_ != Profile::documented && message.role != "developer") breaks("content_missing", path.to_string());
     if (!message.tool_calls.empty()) {
       const std::string got = value == nullptr ? "nothing" : "null";
       fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
@@ -15951,7 +16057,9 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
     fail_type(path, expected, *value);
   }
   if (parts && value->is_array()) {
-    if (value->empty()) fail_value(path, "at least one part", *value);
+    // OpenAI accepts no parts, although its documentation asks for one.
+    if (value->empty() && (service_ != Profile::openai || StrictAcceptance::takes_documented_fields(acceptance_)))
+      fail_value(path, "at least one part", *value);
     check_parts(value->get_ref<const Json::array_t&>(), path);
   } else if (!value->is_string()) {
     fail_type(path, expected, *value);
@@ -16082,8 +16190,10 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
+  if (service_ != Profile::documented) judge_fields();
   read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
+  if (service_ != Profile::documented) judge();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
@@ -16129,6 +16239,11 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (limits_.enforced == Profile::openai && !value.is_null()) {
+      const ProfileTraits& openai = traits_of(Profile::openai);
+      if (field == field_count ? !openai.further_fields.has(key) : openai.own_fields.has(key))
+        breaks("unknown_field", text::excerpt(key, 200));
+    }
     if (field == field_count ||
         (!acceptance_.has(Extension::logprobs) && (field == logprobs || field == top_logprobs)) ||
         (!acceptance_.has(Extension::max_completion_tokens) && field == max_completion_tokens) || is_own_field(key)) {
@@ -16538,6 +16653,267 @@ MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ResponseFormat::Kind kind)
 MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
 
 }}  // namespace mock_gateway
+
+// ---- request/chat_rules.cpp -----------------------------------------------------------------------------------------
+
+// What breaks each rule of `service_rules.hpp`; the 400 of the service, or a finding.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace service_rules {
+
+MOCK_GATEWAY_INLINE std::vector<std::string> services() {
+  std::vector<std::string> names;
+  for (const Rule& rule : rules)
+    if (names.empty() || names.back() != to_string(rule.service)) names.push_back(to_string(rule.service));
+  return names;
+}
+
+/// Returns the member, or JSON null.
+MOCK_GATEWAY_INLINE const Json& at(const Json& json, std::string_view key) {
+  static const Json null;
+  const Json* value = json.is_object() ? chat_fields::member(json.get_ref<const Json::object_t&>(), key) : nullptr;
+  return value == nullptr ? null : *value;
+}
+
+MOCK_GATEWAY_INLINE bool contains(const Json& array, const Json& value) {
+  return array.is_array() && std::find(array.begin(), array.end(), value) != array.end();
+}
+
+MOCK_GATEWAY_INLINE std::string in_quotes(std::string_view text) { return "'" + text::excerpt(text, 200) + "'"; }
+
+MOCK_GATEWAY_INLINE std::string too_long(const char* what, std::size_t most, std::size_t length) {
+  return std::to_string(most) + ", but got " + what + " with length " + std::to_string(length);
+}
+
+/// Returns what is wrong with a schema, apart from the schemas in it; empty if nothing.
+using SchemaCheck = std::string (*)(const Json& schema);
+
+/// Checks a schema and the schemas in it. `context` is its place as the elements of a tuple of Python.
+MOCK_GATEWAY_INLINE std::string fault_in(const Json& schema, SchemaCheck check, const std::string& context = "") {
+  if (!schema.is_object()) return {};
+  if (const std::string fault = check(schema); !fault.empty())
+    return "In context=(" + context + (context == "'items'" ? ",), " : "), ") + fault;
+  const std::string before = context + (context.empty() ? "'" : ", '");
+  std::string fault = fault_in(at(schema, "items"), check, before + "items'");
+  for (const char* const key : {"properties", "anyOf", "$defs"})
+    for (const auto& inner : at(schema, key).items())
+      if (fault.empty()) fault = fault_in(inner.value(), check, before + key + "', " + in_quotes(inner.key()));
+  return fault;
+}
+
+MOCK_GATEWAY_INLINE bool is_object_schema(const Json& schema) {
+  return at(schema, "type") == "object" || contains(at(schema, "type"), "object");
+}
+
+MOCK_GATEWAY_INLINE std::string open_object(const Json& schema) {
+  if (!is_object_schema(schema) || at(schema, "additionalProperties") == false) return {};
+  return "'additionalProperties' is required to be supplied and to be false.";
+}
+
+MOCK_GATEWAY_INLINE std::string optional_property(const Json& schema) {
+  const std::string rule =
+      "'required' is required to be supplied and to be an array including every key in properties.";
+  const Json& required = at(schema, "required");
+  const Json& properties = at(schema, "properties");
+  if (!is_object_schema(schema)) return {};
+  for (const auto& property : properties.items())
+    if (!contains(required, property.key())) return rule + " Missing " + in_quotes(property.key()) + ".";
+  for (const Json& key : required)
+    if (key.is_string() && at(properties, key.get_ref<const std::string&>()).is_null())
+      return rule + " Extra required key " + in_quotes(key.get<std::string>()) + " supplied.";
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string untyped_array(const Json& schema) {
+  const bool has_items = !at(schema, "items").is_null() || !at(schema, "prefixItems").is_null();
+  return at(schema, "type") == "array" && !has_items ? "array schema missing items." : "";
+}
+
+/// OpenAI accepts an empty object. It is not known what it says about references, unions and maps.
+MOCK_GATEWAY_INLINE std::string fault_in_parameters(const Json& schema) {
+  const Json& type = at(schema, "type");
+  if (!schema.is_object() || schema.empty()) return {};
+  if ((type.is_null() && !schema.contains("$ref")) || (type.is_string() && type != "object"))
+    return "schema must be a JSON Schema of 'type: \"object\"', got 'type: \"" +
+           (type.is_null() ? "None" : text::excerpt(type.get<std::string>(), 200)) + "\"'.";
+  if (type == "object" && !schema.contains("properties") && !schema.contains("$ref") && !schema.contains("anyOf") &&
+      !at(schema, "additionalProperties").is_object())
+    return "In context=(), object schema missing properties.";
+  return fault_in(schema, &untyped_array);
+}
+
+/// Models of version 4 think unless the request says otherwise.
+MOCK_GATEWAY_INLINE bool deepseek_thinks(const ChatRequest& request) {
+  const Json& type = at(at(request.body, "thinking"), "type");
+  return type.is_null() ? request.model.rfind("deepseek-v4", 0) == 0 : type == "enabled";
+}
+
+}  // namespace service_rules
+
+namespace chat_fields {
+
+MOCK_GATEWAY_INLINE void Reader::breaks(std::string_view name, std::string at, const std::string& got) const {
+  const bool is_enforced = limits_.enforced != Profile::documented;
+  const auto rule = std::find_if(std::begin(service_rules::rules), std::end(service_rules::rules),
+                                 [&](const auto& row) { return row.service == service_ && row.name == name; });
+  if (rule == std::end(service_rules::rules)) return;
+  const auto is_it = [name](const auto& finding) { return finding.code == name; };
+  const bool is_known = std::any_of(finding_kinds::all.begin(), finding_kinds::all.end(), is_it) ||
+                        std::any_of(request_.findings.begin(), request_.findings.end(), is_it);
+  if (!is_enforced && is_known) return;
+  std::string message = rule->text;
+  for (const auto& [mark, value] : {std::pair("{at}", at), std::pair("{got}", got)})
+    for (std::size_t place = 0; (place = message.find(mark, place)) != std::string::npos; place += value.size())
+      message.replace(place, std::string_view(mark).size(), value);
+  if (!is_enforced) {
+    const char* const title = service_ == Profile::openai      ? "OpenAI"
+                              : service_ == Profile::dashscope ? "DashScope"
+                                                               : "DeepSeek";
+    message = message.substr(0, message.find_last_not_of('.') + 1) + "; " + title + " refuses it with 400. --enforce " +
+              to_string(service_) + " does the same.";
+    return add_finding({rule->name, rule->severity, false}, std::move(message));
+  }
+  // OpenAI writes the path differently in errors without a code.
+  if (rule->code == nullptr && at.rfind("messages[", 0) == 0) at.insert(8, ".");
+  Json error = {{"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", nullptr}};
+  if (service_ == Profile::openai) error["param"] = at;
+  if (rule->code != nullptr) error["code"] = rule->code;
+  throw RequestError{failure(400, rule->name, message).json_body({{"error", std::move(error)}})};
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_fields() const {
+  const auto has = [this](Field field) { return fields_[field] != nullptr && !fields_[field]->is_null(); };
+  if (!has(tools) && has(tool_choice)) breaks("tool_choice_without_tools", "tool_choice");
+  if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
+  if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
+    breaks("stream_options_without_stream", "stream_options");
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_name(const std::string& name, const Path& path) const {
+  constexpr const char* allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  if (name.find_first_not_of(allowed) != std::string::npos) breaks("tool_name_invalid", path.to_string());
+  judge_length("tool_name_too_long", name, 64, path);
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_length(std::string_view rule, const std::string& text, std::size_t most, const Path& path) const {
+  const std::size_t length = text::code_points(text);
+  if (length > most) breaks(rule, path.to_string(), service_rules::too_long("a string", most, length));
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_message(const wire::Message& message, const Json& sent, const Path& path) const {
+  const Path calls_path(path, "tool_calls");
+  const Json& calls = service_rules::at(sent, "tool_calls");
+  const std::size_t count = message.tool_calls.size();
+  if (calls.is_array() && calls.empty()) breaks("tool_calls_empty", calls_path.to_string());
+  if (count > 128) breaks("tools_too_many", calls_path.to_string(), service_rules::too_long("an array", 128, count));
+  for (std::size_t index = 0; index < count; ++index) {
+    const Path call_path(calls_path, index);
+    const wire::ToolCall& call = message.tool_calls[index];
+    judge_length("tool_call_id_too_long", call.id, 40, Path(call_path, "id"));
+    if (!call.custom) judge_name(call.name, Path(Path(call_path, "function"), "name"));
+  }
+  judge_length("tool_call_id_too_long", message.tool_call_id, 40, Path(path, "tool_call_id"));
+  if (count > 0 && fields_[tools] != nullptr && service_rules::at(sent, "reasoning_content").is_null() &&
+      service_rules::deepseek_thinks(request_))
+    breaks("reasoning_not_returned", path.to_string());
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_tools() const {
+  const std::size_t count = request_.tools.size();
+  if (fields_[tools] != nullptr && count == 0) breaks("tools_empty", "tools");
+  if (count > 128) breaks("tools_too_many", "tools", service_rules::too_long("an array", 128, count));
+  const Path tools_path("tools");
+  for (std::size_t index = 0; index < count; ++index) {
+    const wire::Tool& tool = request_.tools[index];
+    const Path tool_path(tools_path, index);
+    const Path path(tool_path, "function");
+    if (tool.custom) continue;
+    judge_name(tool.name, Path(path, "name"));
+    const auto judge = [&](const char* rule, const std::string& fault) {
+      const std::string got = service_rules::in_quotes(tool.name) + ": " + fault;
+      if (!fault.empty()) breaks(rule, Path(path, "parameters").to_string(), got);
+    };
+    judge("tool_schema_invalid", service_rules::fault_in_parameters(tool.parameters));
+    if (!tool.strict) continue;
+    judge("tool_schema_open", service_rules::fault_in(tool.parameters, &service_rules::open_object));
+    judge("tool_schema_optional", service_rules::fault_in(tool.parameters, &service_rules::optional_property));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_response_format() const {
+  if (!request_.response_format) return;
+  const wire::ResponseFormat& format = *request_.response_format;
+  const auto judge = [&](const char* rule, const std::string& fault) {
+    if (!fault.empty()) breaks(rule, "response_format", service_rules::in_quotes(format.name) + ": " + fault);
+  };
+  if (format.strict) judge("response_schema_open", service_rules::fault_in(format.schema, &service_rules::open_object));
+  if (format.strict)
+    judge("response_schema_optional", service_rules::fault_in(format.schema, &service_rules::optional_property));
+  // Names and arguments of tool calls count too, because it is not known whether OpenAI looks there.
+  if (format.kind == wire::ResponseFormat::Kind::json_object &&
+      text::lower_ascii(fields_[messages]->dump()).find("json") == std::string::npos)
+    breaks("json_not_asked_for", "messages");
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge_pairs() const {
+  std::vector<std::pair<std::string, std::size_t>> calls;  // before the tool messages: ids, and their results or 0
+  for (std::size_t index = 0; index <= request_.messages.size(); ++index) {
+    const bool is_end = index == request_.messages.size();
+    const auto place = [index](const char* member) { return "messages[" + std::to_string(index) + "]." + member; };
+    if (is_end || request_.messages[index].role != "tool") {
+      std::string missing;
+      for (const auto& call : calls)
+        if (call.second == 0) missing += (missing.empty() ? "" : ", ") + text::excerpt(call.first, 200);
+      if (!missing.empty()) breaks("tool_call_unanswered", is_end ? "messages" : place("role"), missing);
+      calls.clear();
+      if (is_end) return;
+      for (const wire::ToolCall& call : request_.messages[index].tool_calls) calls.emplace_back(call.id, 0);
+      continue;
+    }
+    const std::string& id = request_.messages[index].tool_call_id;
+    auto call = std::find(calls.begin(), calls.end(), std::pair(id, std::size_t{0}));
+    if (call == calls.end())
+      call = std::find_if(calls.begin(), calls.end(), [&id](const auto& one) { return one.first == id; });
+    if (calls.empty())
+      breaks("tool_result_unknown_id", place("role"),
+             "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    else if (call == calls.end())
+      breaks("tool_result_unknown_id", place("tool_call_id"),
+             "'tool_call_id' of " + service_rules::in_quotes(id) + " not found in 'tool_calls' of previous message.");
+    else if (call->second != 0)
+      breaks("tool_result_repeated", place("tool_call_id"),
+             service_rules::in_quotes(id) + ", in messages[" + std::to_string(call->second) + "] and messages[" +
+                 std::to_string(index) + "]");
+    else
+      call->second = index;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::judge() const {
+  const Json& sent = *fields_[messages];
+  const Path messages_path("messages");
+  for (std::size_t index = 0; index < request_.messages.size() && sent.size() == request_.messages.size(); ++index)
+    judge_message(request_.messages[index], sent[index], Path(messages_path, index));
+  judge_tools();
+  const Json& penalty = service_rules::at(request_.body, "frequency_penalty");
+  if (penalty.is_number() && penalty < -2) breaks("frequency_penalty_too_low", "frequency_penalty", penalty.dump());
+  if (penalty.is_number() && penalty > 2) breaks("frequency_penalty_too_high", "frequency_penalty", penalty.dump());
+  judge_response_format();
+  const std::size_t stops = request_.stop.size();
+  if (stops > 4) breaks("stops_too_many", "stop", service_rules::too_long("an array", 4, stops));
+  const bool thinks = request_.enable_thinking.value_or(false);
+  // DashScope's newer models think without streaming too.
+  if (thinks && !request_.stream && request_.model.rfind("qwen3.", 0) != 0)
+    breaks("thinking_without_stream", "enable_thinking");
+  const Json& choice = service_rules::at(request_.body, "tool_choice");
+  if ((choice == "required" || choice.is_object()) &&
+      (service_ == Profile::dashscope ? thinks : service_rules::deepseek_thinks(request_)))
+    breaks("tool_choice_while_thinking", "tool_choice");
+  judge_pairs();
+}
+
+}  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
 
 // ---- request/embedding_request.cpp ----------------------------------------------------------------------------------
 
@@ -29802,6 +30178,8 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
   static const std::vector<std::string> codes = [] {
     std::vector<std::string> all;
     for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    for (const detail::service_rules::Rule& rule : detail::service_rules::rules)
+      if (std::find(all.begin(), all.end(), rule.name) == all.end()) all.emplace_back(rule.name);
     return all;
   }();
   return codes;
@@ -34181,21 +34559,21 @@ namespace facade {
 
 MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
+  settings.profile = options.profile.value_or(options.enforce.value_or(Profile::documented));
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.any_model = options.any_model;
-  settings.embeddings =
-      options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.embeddings = options.embeddings.value_or(traits_of(settings.profile).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
   if (!options.base_paths.empty()) settings.base_paths = options.base_paths;
   std::replace(settings.base_paths.begin(), settings.base_paths.end(), std::string("/"), std::string());
   settings.seed = options.seed;
-  settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
   settings.acceptance =
       options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.profile = settings.profile;
+  settings.chat_limits.enforced = options.enforce.value_or(Profile::documented);
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
@@ -34913,6 +35291,14 @@ MOCK_GATEWAY_INLINE Options Options::clock(Clock clock) const {
 MOCK_GATEWAY_INLINE Options Options::profile(Profile profile) const { return detail::with(*this, &detail::OptionValues::profile, profile); }
 MOCK_GATEWAY_INLINE Options Options::acceptance(Acceptance acceptance) const {
   return detail::with(*this, &detail::OptionValues::acceptance, acceptance);
+}
+MOCK_GATEWAY_INLINE Options Options::enforce(Profile service) const {
+  std::string known;
+  for (const std::string& name : detail::service_rules::services()) {
+    if (name == to_string(service)) return detail::with(*this, &detail::OptionValues::enforce, service);
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw GatewayError("no rules are known for the profile " + to_string(service) + "; enforce one of " + known);
 }
 MOCK_GATEWAY_INLINE Options Options::tokenizer(Tokenizer tokenizer) const {
   return detail::with(*this, &detail::OptionValues::tokenizer, std::move(tokenizer));
@@ -36507,6 +36893,14 @@ MOCK_GATEWAY_INLINE void set_profile(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).profile(profile_named(script_values::text_of(node)));
 }
 
+MOCK_GATEWAY_INLINE ScriptType enforced() {
+  return {"name of a profile with rules", R"({"enum":"$names"})", nullptr, &service_rules::services};
+}
+
+MOCK_GATEWAY_INLINE void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
+}
+
 MOCK_GATEWAY_INLINE ScriptType unmatched() {
   return {"\"fails_verification\", \"allowed\" or \"gets_default_reply\"",
           R"({"enum":["fails_verification","allowed","gets_default_reply"]})"};
@@ -36603,6 +36997,7 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"profile", &profile, "which service's shapes replies and errors have; documented unless set", &set_profile},
     {"acceptance", &acceptance, "which requests to accept; unless set, the profile decides",
      &SetBy<&Options::acceptance>::apply},
+    {"enforce", &enforced, "the service whose rules get its 400; none unless set", &set_enforce},
     {"pace", &pace, "how fast it answers; without delay unless set", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},
@@ -39934,246 +40329,248 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2627    evidence/verification.hpp
 //   2751    model/finding.hpp
 //   2793    evidence/review.hpp
-//   2935    keys/api_key.hpp
-//   3072    keys/keys.hpp
-//   3134    model/profile.hpp
-//   3163    model/tokenizer.hpp
-//   3175    gateway/options.hpp
-//   3336    model/acceptance.hpp
-//   3505    request/chat_request.hpp
-//   3624    script/scope.hpp
-//   3678    script/failure_scope.hpp
-//   3725    script/chaos.hpp
-//   3819    gateway/sweep.hpp
-//   3960    gateway/catalogue.hpp
-//   4121    gateway/mishaps.hpp
-//   4220    document/scenario_files.hpp
-//   4252    core/error.hpp
-//   4267    document/script_document.hpp
-//   4406    evidence/evidence_json.hpp
-//   4430    core/printed.hpp
-//   4459    core/reporter.hpp
-//   4538  Implementation
-//   4599    core/random.hpp
-//   4629    core/text.hpp
-//   4735    core/json_reader.hpp
-//   4791    core/pattern.hpp
-//   4882    core/json_pointer.hpp
-//   4930    core/calendar.hpp
-//   4949    core/access.hpp
-//   5025    core/timeline.hpp
-//   5205    core/rows.hpp
-//   5231    core/change_count.hpp
-//   5275    core/process.hpp
-//   5302    core/warning.hpp
-//   5317    core/heap_optional.hpp
-//   5344    core/handoff.hpp
-//   5381    model/profile_traits.hpp
-//   5481    model/checks.hpp
-//   5497    model/reply_data.hpp
-//   5566    model/request_error.hpp
-//   5579    model/fault_rows.hpp
-//   5695    model/failure_rows.hpp
-//   5735    model/dialect_rows.hpp
-//   5772    model/finding_kinds.hpp
-//   5861    model/reply_checks.hpp
-//   5910    request/embedding_request.hpp
-//   5934    request/chat_parser.hpp
-//   5951    request/chat_fields.hpp
-//   5999    request/chat_reader.hpp
-//   6094    keys/secrets.hpp
-//   6137    keys/key_store.hpp
-//   6386    answer/bodies.hpp
-//   6416    answer/events.hpp
-//   6474    answer/tokens.hpp
-//   6545    answer/completion.hpp
-//   6634    answer/completion_json.hpp
-//   6670    answer/completion_events.hpp
-//   6731    answer/words.hpp
-//   6746    answer/default_reply.hpp
-//   6761    answer/schema_checker.hpp
-//   6864    answer/embeddings.hpp
-//   6880    answer/occurrences.hpp
-//   6915    script/matcher_node.hpp
-//   7035    script/owed_replies.hpp
-//   7097    script/script.hpp
-//   7363    script/chaos_plan.hpp
-//   7405    script/chaos_rules.hpp
-//   7479    script/connection_faults.hpp
-//   7533    script/forced_failures.hpp
-//   7572    script/field_matchers.hpp
-//   7647    script/hiding.hpp
-//   7686    script/excerpts.hpp
-//   7710    script/json_comparison.hpp
-//   7736    delivery/answer_log.hpp
-//   7846    delivery/gzip.hpp
-//   7872    delivery/framing.hpp
-//   7930    delivery/outlet.hpp
-//   7978    delivery/pace_schedule.hpp
-//   8020    delivery/progress.hpp
-//   8082    delivery/waits.hpp
-//   8158    delivery/write_queue.hpp
-//   8253    delivery/delivery.hpp
-//   8540    http/exchange_observer.hpp
-//   8574    http/sockets.hpp
-//   8694    http/wakes.hpp
-//   8763    http/connection.hpp
-//   9032    http/request_reader.hpp
-//   9159    http/server.hpp
-//   9219    http/response.hpp
-//   9234    http/turned_away.hpp
-//   9282    http/workers.hpp
-//   9338    http/acceptor.hpp
-//   9381    http/poller.hpp
-//   9434    http/reactor.hpp
-//   9540    evidence/kept_problems.hpp
-//   9603    evidence/record.hpp
-//   9864    evidence/diagnosis.hpp
-//   9929    evidence/gateway_problems.hpp
-//  10028    evidence/review_parts.hpp
-//  10097    serve/asked_requests.hpp
-//  10174    serve/operations.hpp
-//  10263    serve/served_models.hpp
-//  10304    serve/gateway_state.hpp
-//  10364    serve/served_request.hpp
-//  10564    serve/runner.hpp
-//  10620    serve/connection_loop.hpp
-//  10663    serve/tester_code.hpp
-//  10728    gateway/catalogue_entries.hpp
-//  10999    gateway/option_values.hpp
-//  11063    gateway/sweep_run.hpp
-//  11087    document/script_reader.hpp
-//  11298    document/script_sections.hpp
-//  11484    document/script_values.hpp
-//  11650    core/calendar.cpp
-//  11731    core/clock.cpp
-//  12136    core/gate.cpp
-//  12348    core/json_reader.cpp
-//  12689    core/pattern.cpp
-//  13102    core/random.cpp
-//  13157    core/reporter.cpp
-//  13255    core/text.cpp
-//  13607    model/acceptance.cpp
-//  13666    model/checks.cpp
-//  13703    model/connection_fault.cpp
-//  13805    model/failure.cpp
-//  13951    model/fault.cpp
-//  14185    model/finding.cpp
-//  14219    model/http_reply.cpp
-//  14285    model/pace.cpp
-//  14483    model/profile.cpp
-//  14661    model/range.cpp
-//  14691    model/received_request.cpp
-//  14759    model/reply.cpp
-//  15165    model/reply_checks.cpp
-//  15359    model/reply_template.cpp
-//  15526    model/sent_answer.cpp
-//  15554    model/sse_dialect.cpp
-//  15699    request/chat_fields.cpp
-//  15841    request/chat_messages.cpp
-//  16050    request/chat_reader.cpp
-//  16458    request/chat_request.cpp
-//  16542    request/embedding_request.cpp
-//  16630    keys/api_key.cpp
-//  16691    keys/key_limits.cpp
-//  16855    keys/key_store.cpp
-//  17308    keys/keys.cpp
-//  17382    keys/secrets.cpp
-//  17587    answer/bodies.cpp
-//  17660    answer/completion.cpp
-//  17886    answer/completion_events.cpp
-//  18082    answer/completion_json.cpp
-//  18299    answer/default_reply.cpp
-//  18476    answer/embeddings.cpp
-//  18593    answer/schema_checker.cpp
-//  19056    answer/schema_instance.cpp
-//  19429    answer/tokens.cpp
-//  19650    answer/words.cpp
-//  19711    script/chaos.cpp
-//  19851    script/chaos_rules.cpp
-//  19963    script/connection_faults.cpp
-//  20072    script/excerpts.cpp
-//  20134    script/field_matchers.cpp
-//  20607    script/forced_failures.cpp
-//  20696    script/hiding.cpp
-//  20811    script/json_comparison.cpp
-//  20897    script/matcher.cpp
-//  21205    script/matchers.cpp
-//  21556    script/scope.cpp
-//  21614    script/script.cpp
-//  22032    script/text_matchers.cpp
-//  22171    delivery/answer_log.cpp
-//  22341    delivery/delivery.cpp
-//  22809    delivery/faults_and_waits.cpp
-//  23102    delivery/framing.cpp
-//  23242    delivery/gzip.cpp
-//  23314    delivery/pace_schedule.cpp
-//  23383    delivery/progress.cpp
-//  23464    delivery/write_queue.cpp
-//  23605    http/acceptor.cpp
-//  23713    http/compatibility.cpp
-//  23766    http/connection.cpp
-//  24349    http/poller.cpp
-//  24517    http/reactor.cpp
-//  24780    http/request_reader.cpp
-//  25253    http/response.cpp
-//  25334    http/server.cpp
-//  25741    http/sockets.cpp
-//  26243    http/turned_away.cpp
-//  26327    http/workers.cpp
-//  26440    evidence/diagnosis.cpp
-//  26670    evidence/evidence_json.cpp
-//  27039    evidence/exchange.cpp
-//  27333    evidence/gateway_problems.cpp
-//  27780    evidence/journal.cpp
-//  27935    evidence/kept_problems.cpp
-//  28045    evidence/notes.cpp
-//  28147    evidence/record.cpp
-//  28609    evidence/redaction.cpp
-//  28751    evidence/redirects.cpp
-//  28874    evidence/retries.cpp
-//  29405    evidence/review.cpp
-//  29812    evidence/told_in_body.cpp
-//  29909    evidence/verification.cpp
-//  30027    serve/answer_headers.cpp
-//  30104    serve/asked_requests.cpp
-//  30171    serve/chat_judge.cpp
-//  30524    serve/connection_loop.cpp
-//  30685    serve/gateway_state.cpp
-//  30721    serve/judge.cpp
-//  30982    serve/limits.cpp
-//  31092    serve/operations.cpp
-//  31365    serve/reply_answer.cpp
-//  31506    serve/request_checks.cpp
-//  31616    serve/runner.cpp
-//  32015    serve/served_models.cpp
-//  32098    serve/served_request.cpp
-//  32172    gateway/catalogue.cpp
-//  32591    gateway/catalogue_chunks.cpp
-//  32902    gateway/catalogue_delivery.cpp
-//  33066    gateway/catalogue_entries.cpp
-//  33296    gateway/catalogue_failures.cpp
-//  33587    gateway/catalogue_framing.cpp
-//  33818    gateway/catalogue_tool_calls.cpp
-//  34025    gateway/chat_script.cpp
-//  34174    gateway/gateway.cpp
-//  34474    gateway/mishaps.cpp
-//  34816    gateway/options.cpp
-//  35017    gateway/sweep.cpp
-//  35437    document/scenario_files.cpp
-//  35575    document/script_document.cpp
-//  35968    document/script_faults.cpp
-//  36260    document/script_files.cpp
-//  36404    document/script_gateway.cpp
-//  36757    document/script_matchers.cpp
-//  37066    document/script_objects.cpp
-//  37226    document/script_reader.cpp
-//  37674    document/script_references.cpp
-//  38010    document/script_replies.cpp
-//  38401    document/script_schema.cpp
-//  38528    document/script_sections.cpp
-//  39071    document/script_values.cpp
-//  39459  Adapters
-//  39476    adapters/catch2.hpp
-//  39630    adapters/doctest.hpp
-//  39790    adapters/gtest.hpp
+//   2936    keys/api_key.hpp
+//   3073    keys/keys.hpp
+//   3135    model/profile.hpp
+//   3164    model/tokenizer.hpp
+//   3176    gateway/options.hpp
+//   3341    model/acceptance.hpp
+//   3510    request/chat_request.hpp
+//   3629    script/scope.hpp
+//   3683    script/failure_scope.hpp
+//   3730    script/chaos.hpp
+//   3824    gateway/sweep.hpp
+//   3965    gateway/catalogue.hpp
+//   4126    gateway/mishaps.hpp
+//   4225    document/scenario_files.hpp
+//   4257    core/error.hpp
+//   4272    document/script_document.hpp
+//   4411    evidence/evidence_json.hpp
+//   4435    core/printed.hpp
+//   4464    core/reporter.hpp
+//   4543  Implementation
+//   4604    core/random.hpp
+//   4634    core/text.hpp
+//   4740    core/json_reader.hpp
+//   4796    core/pattern.hpp
+//   4887    core/json_pointer.hpp
+//   4935    core/calendar.hpp
+//   4954    core/access.hpp
+//   5030    core/timeline.hpp
+//   5210    core/rows.hpp
+//   5236    core/change_count.hpp
+//   5280    core/process.hpp
+//   5307    core/warning.hpp
+//   5322    core/heap_optional.hpp
+//   5349    core/handoff.hpp
+//   5386    model/profile_traits.hpp
+//   5486    model/checks.hpp
+//   5502    model/reply_data.hpp
+//   5571    model/request_error.hpp
+//   5584    model/fault_rows.hpp
+//   5700    model/failure_rows.hpp
+//   5740    model/dialect_rows.hpp
+//   5777    model/finding_kinds.hpp
+//   5866    model/reply_checks.hpp
+//   5915    request/embedding_request.hpp
+//   5939    request/chat_parser.hpp
+//   5957    request/service_rules.hpp
+//   6041    request/chat_fields.hpp
+//   6089    request/chat_reader.hpp
+//   6197    keys/secrets.hpp
+//   6240    keys/key_store.hpp
+//   6489    answer/bodies.hpp
+//   6519    answer/events.hpp
+//   6577    answer/tokens.hpp
+//   6648    answer/completion.hpp
+//   6737    answer/completion_json.hpp
+//   6773    answer/completion_events.hpp
+//   6834    answer/words.hpp
+//   6849    answer/default_reply.hpp
+//   6864    answer/schema_checker.hpp
+//   6967    answer/embeddings.hpp
+//   6983    answer/occurrences.hpp
+//   7018    script/matcher_node.hpp
+//   7138    script/owed_replies.hpp
+//   7200    script/script.hpp
+//   7466    script/chaos_plan.hpp
+//   7508    script/chaos_rules.hpp
+//   7582    script/connection_faults.hpp
+//   7636    script/forced_failures.hpp
+//   7675    script/field_matchers.hpp
+//   7750    script/hiding.hpp
+//   7789    script/excerpts.hpp
+//   7813    script/json_comparison.hpp
+//   7839    delivery/answer_log.hpp
+//   7949    delivery/gzip.hpp
+//   7975    delivery/framing.hpp
+//   8033    delivery/outlet.hpp
+//   8081    delivery/pace_schedule.hpp
+//   8123    delivery/progress.hpp
+//   8185    delivery/waits.hpp
+//   8261    delivery/write_queue.hpp
+//   8356    delivery/delivery.hpp
+//   8643    http/exchange_observer.hpp
+//   8677    http/sockets.hpp
+//   8797    http/wakes.hpp
+//   8866    http/connection.hpp
+//   9135    http/request_reader.hpp
+//   9262    http/server.hpp
+//   9322    http/response.hpp
+//   9337    http/turned_away.hpp
+//   9385    http/workers.hpp
+//   9441    http/acceptor.hpp
+//   9484    http/poller.hpp
+//   9537    http/reactor.hpp
+//   9643    evidence/kept_problems.hpp
+//   9706    evidence/record.hpp
+//   9967    evidence/diagnosis.hpp
+//  10032    evidence/gateway_problems.hpp
+//  10131    evidence/review_parts.hpp
+//  10200    serve/asked_requests.hpp
+//  10277    serve/operations.hpp
+//  10366    serve/served_models.hpp
+//  10407    serve/gateway_state.hpp
+//  10467    serve/served_request.hpp
+//  10667    serve/runner.hpp
+//  10723    serve/connection_loop.hpp
+//  10766    serve/tester_code.hpp
+//  10831    gateway/catalogue_entries.hpp
+//  11102    gateway/option_values.hpp
+//  11167    gateway/sweep_run.hpp
+//  11191    document/script_reader.hpp
+//  11402    document/script_sections.hpp
+//  11588    document/script_values.hpp
+//  11754    core/calendar.cpp
+//  11835    core/clock.cpp
+//  12240    core/gate.cpp
+//  12452    core/json_reader.cpp
+//  12793    core/pattern.cpp
+//  13206    core/random.cpp
+//  13261    core/reporter.cpp
+//  13359    core/text.cpp
+//  13711    model/acceptance.cpp
+//  13770    model/checks.cpp
+//  13807    model/connection_fault.cpp
+//  13909    model/failure.cpp
+//  14055    model/fault.cpp
+//  14289    model/finding.cpp
+//  14323    model/http_reply.cpp
+//  14389    model/pace.cpp
+//  14587    model/profile.cpp
+//  14765    model/range.cpp
+//  14795    model/received_request.cpp
+//  14863    model/reply.cpp
+//  15269    model/reply_checks.cpp
+//  15463    model/reply_template.cpp
+//  15630    model/sent_answer.cpp
+//  15658    model/sse_dialect.cpp
+//  15803    request/chat_fields.cpp
+//  15945    request/chat_messages.cpp
+//  16158    request/chat_reader.cpp
+//  16573    request/chat_request.cpp
+//  16657    request/chat_rules.cpp
+//  16918    request/embedding_request.cpp
+//  17006    keys/api_key.cpp
+//  17067    keys/key_limits.cpp
+//  17231    keys/key_store.cpp
+//  17684    keys/keys.cpp
+//  17758    keys/secrets.cpp
+//  17963    answer/bodies.cpp
+//  18036    answer/completion.cpp
+//  18262    answer/completion_events.cpp
+//  18458    answer/completion_json.cpp
+//  18675    answer/default_reply.cpp
+//  18852    answer/embeddings.cpp
+//  18969    answer/schema_checker.cpp
+//  19432    answer/schema_instance.cpp
+//  19805    answer/tokens.cpp
+//  20026    answer/words.cpp
+//  20087    script/chaos.cpp
+//  20227    script/chaos_rules.cpp
+//  20339    script/connection_faults.cpp
+//  20448    script/excerpts.cpp
+//  20510    script/field_matchers.cpp
+//  20983    script/forced_failures.cpp
+//  21072    script/hiding.cpp
+//  21187    script/json_comparison.cpp
+//  21273    script/matcher.cpp
+//  21581    script/matchers.cpp
+//  21932    script/scope.cpp
+//  21990    script/script.cpp
+//  22408    script/text_matchers.cpp
+//  22547    delivery/answer_log.cpp
+//  22717    delivery/delivery.cpp
+//  23185    delivery/faults_and_waits.cpp
+//  23478    delivery/framing.cpp
+//  23618    delivery/gzip.cpp
+//  23690    delivery/pace_schedule.cpp
+//  23759    delivery/progress.cpp
+//  23840    delivery/write_queue.cpp
+//  23981    http/acceptor.cpp
+//  24089    http/compatibility.cpp
+//  24142    http/connection.cpp
+//  24725    http/poller.cpp
+//  24893    http/reactor.cpp
+//  25156    http/request_reader.cpp
+//  25629    http/response.cpp
+//  25710    http/server.cpp
+//  26117    http/sockets.cpp
+//  26619    http/turned_away.cpp
+//  26703    http/workers.cpp
+//  26816    evidence/diagnosis.cpp
+//  27046    evidence/evidence_json.cpp
+//  27415    evidence/exchange.cpp
+//  27709    evidence/gateway_problems.cpp
+//  28156    evidence/journal.cpp
+//  28311    evidence/kept_problems.cpp
+//  28421    evidence/notes.cpp
+//  28523    evidence/record.cpp
+//  28985    evidence/redaction.cpp
+//  29127    evidence/redirects.cpp
+//  29250    evidence/retries.cpp
+//  29781    evidence/review.cpp
+//  30190    evidence/told_in_body.cpp
+//  30287    evidence/verification.cpp
+//  30405    serve/answer_headers.cpp
+//  30482    serve/asked_requests.cpp
+//  30549    serve/chat_judge.cpp
+//  30902    serve/connection_loop.cpp
+//  31063    serve/gateway_state.cpp
+//  31099    serve/judge.cpp
+//  31360    serve/limits.cpp
+//  31470    serve/operations.cpp
+//  31743    serve/reply_answer.cpp
+//  31884    serve/request_checks.cpp
+//  31994    serve/runner.cpp
+//  32393    serve/served_models.cpp
+//  32476    serve/served_request.cpp
+//  32550    gateway/catalogue.cpp
+//  32969    gateway/catalogue_chunks.cpp
+//  33280    gateway/catalogue_delivery.cpp
+//  33444    gateway/catalogue_entries.cpp
+//  33674    gateway/catalogue_failures.cpp
+//  33965    gateway/catalogue_framing.cpp
+//  34196    gateway/catalogue_tool_calls.cpp
+//  34403    gateway/chat_script.cpp
+//  34552    gateway/gateway.cpp
+//  34852    gateway/mishaps.cpp
+//  35194    gateway/options.cpp
+//  35403    gateway/sweep.cpp
+//  35823    document/scenario_files.cpp
+//  35961    document/script_document.cpp
+//  36354    document/script_faults.cpp
+//  36646    document/script_files.cpp
+//  36790    document/script_gateway.cpp
+//  37152    document/script_matchers.cpp
+//  37461    document/script_objects.cpp
+//  37621    document/script_reader.cpp
+//  38069    document/script_references.cpp
+//  38405    document/script_replies.cpp
+//  38796    document/script_schema.cpp
+//  38923    document/script_sections.cpp
+//  39466    document/script_values.cpp
+//  39854  Adapters
+//  39871    adapters/catch2.hpp
+//  40025    adapters/doctest.hpp
+//  40185    adapters/gtest.hpp

@@ -187,6 +187,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
                                    "with model and messages). Default: openai, or default with --profile documented")
                                 ->check(CLI::IsMember(internal::acceptance_names()));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
+  option("--enforce", flags.enforce, "NAME", "refuse what this service refuses, with its 400; also sets --profile")
+      ->check(CLI::IsMember(profile_names()));
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
   option("--gap-ms", flags.gap_ms, "MS", "time between the tokens of every reply")->check(milliseconds);
@@ -213,6 +215,7 @@ Options with_flags(Options options, const Flags& flags) {
   if (flags.profile) options = options.profile(profile_named(*flags.profile));
   const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
   if (!acceptance.empty()) options = options.acceptance(internal::acceptance_named(acceptance));
+  if (flags.enforce) options = options.enforce(profile_named(*flags.enforce));
   for (const std::string& spec : flags.models) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);

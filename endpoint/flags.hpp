@@ -60,6 +60,7 @@ struct Flags {
   std::optional<std::string> profile;
   std::optional<std::string> acceptance;
   bool strict = false;
+  std::optional<std::string> enforce;
   std::optional<std::string> reply;
   std::optional<std::string> scenario;
   std::optional<int> first_token_ms;

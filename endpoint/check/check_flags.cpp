@@ -119,6 +119,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
       ->check(CLI::IsMember(internal::acceptance_names()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, as with serve (documented)")
       ->check(CLI::IsMember(profile_names()));
+  option("--enforce", flags.enforce, "NAME", "refuse what this service refuses, as with serve");
   option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather in Zürich?)");
 }
 
@@ -150,6 +151,7 @@ Options options_from(const CheckFlags& flags) {
   Options options = Options{}.profile(profile_named(flags.profile));
   for (const std::string& model : flags.models) options = options.model(model);
   if (!flags.acceptance.empty()) options = options.acceptance(internal::acceptance_named(flags.acceptance));
+  if (!flags.enforce.empty()) options = options.enforce(profile_named(flags.enforce));
   for (const std::string& code : flags.without_findings)
     if (code != key_told) options = options.without_finding(code);
   return options;
@@ -176,6 +178,7 @@ std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::st
   for (const std::string& code : flags.without_findings) say("--without-finding", code);
   add("--acceptance", flags.acceptance, usual.acceptance);
   add("--profile", flags.profile, usual.profile);
+  add("--enforce", flags.enforce, usual.enforce);
   add("--prompt", flags.prompt, usual.prompt);
   add("--timeout", flags.timeout, usual.timeout);
   add("--fail-on", flags.fail_on, usual.fail_on);

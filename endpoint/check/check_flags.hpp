@@ -46,6 +46,7 @@ struct CheckFlags {
   std::vector<std::string> models;
   std::string acceptance = "openai";
   std::string profile = "documented";
+  std::string enforce;
   /// Has a character of two bytes, so that a Content-Length in characters is too small.
   std::string prompt = "What is the weather in Zürich?";
 

@@ -11,6 +11,7 @@
 #include "../evidence/review_parts.hpp"
 #include "../gateway/option_values.hpp"
 #include "../keys/key_store.hpp"
+#include "../request/service_rules.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
@@ -116,6 +117,14 @@ void set_profile(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).profile(profile_named(script_values::text_of(node)));
 }
 
+ScriptType enforced() {
+  return {"name of a profile with rules", R"({"enum":"$names"})", nullptr, &service_rules::services};
+}
+
+void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
+}
+
 ScriptType unmatched() {
   return {"\"fails_verification\", \"allowed\" or \"gets_default_reply\"",
           R"({"enum":["fails_verification","allowed","gets_default_reply"]})"};
@@ -212,6 +221,7 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"profile", &profile, "which service's shapes replies and errors have; documented unless set", &set_profile},
     {"acceptance", &acceptance, "which requests to accept; unless set, the profile decides",
      &SetBy<&Options::acceptance>::apply},
+    {"enforce", &enforced, "the service whose rules get its 400; none unless set", &set_enforce},
     {"pace", &pace, "how fast it answers; without delay unless set", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},

@@ -22,6 +22,7 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../model/finding_kinds.hpp"
+#include "../request/service_rules.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 #include "gateway_problems.hpp"
@@ -424,6 +425,8 @@ const std::vector<std::string>& finding_codes() {
   static const std::vector<std::string> codes = [] {
     std::vector<std::string> all;
     for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    for (const detail::service_rules::Rule& rule : detail::service_rules::rules)
+      if (std::find(all.begin(), all.end(), rule.name) == all.end()) all.emplace_back(rule.name);
     return all;
   }();
   return codes;

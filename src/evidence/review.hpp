@@ -26,7 +26,8 @@ struct ReviewTally {
 
 /// The client's mistakes that the recorded exchanges prove. True if no finding fails the review. Notes fail none, nor
 /// do the warnings marked with *, which also occur in tests that expect an error. An adapter prints these at the end of
-/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
+/// a failed test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()). The names of the
+/// rules in docs/documented-surface.md are codes too (warning*): the profile's service refuses such a request.
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|

@@ -39,21 +39,21 @@ namespace facade {
 
 ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
+  settings.profile = options.profile.value_or(options.enforce.value_or(Profile::documented));
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.any_model = options.any_model;
-  settings.embeddings =
-      options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.embeddings = options.embeddings.value_or(traits_of(settings.profile).documents_embeddings);
   settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
   if (!options.base_paths.empty()) settings.base_paths = options.base_paths;
   std::replace(settings.base_paths.begin(), settings.base_paths.end(), std::string("/"), std::string());
   settings.seed = options.seed;
-  settings.profile = options.profile.value_or(Profile::documented);
   const ProfileTraits& profile = traits_of(settings.profile);
   settings.acceptance =
       options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.profile = settings.profile;
+  settings.chat_limits.enforced = options.enforce.value_or(Profile::documented);
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);

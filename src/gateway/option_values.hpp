@@ -45,8 +45,9 @@ struct OptionValues {
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // default: documented
+  std::optional<Profile> profile;  // default: that of enforce, or documented
   std::optional<Acceptance> acceptance;
+  std::optional<Profile> enforce;
   Tokenizer tokenizer;
   Pace pace;
   std::int64_t max_n = 128;

@@ -15,6 +15,7 @@
 #include "../core/text.hpp"
 #include "../evidence/review_parts.hpp"
 #include "../model/checks.hpp"
+#include "../request/service_rules.hpp"
 #include "option_values.hpp"
 
 namespace mock_gateway {
@@ -112,6 +113,14 @@ Options Options::clock(Clock clock) const {
 Options Options::profile(Profile profile) const { return detail::with(*this, &detail::OptionValues::profile, profile); }
 Options Options::acceptance(Acceptance acceptance) const {
   return detail::with(*this, &detail::OptionValues::acceptance, acceptance);
+}
+Options Options::enforce(Profile service) const {
+  std::string known;
+  for (const std::string& name : detail::service_rules::services()) {
+    if (name == to_string(service)) return detail::with(*this, &detail::OptionValues::enforce, service);
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw GatewayError("no rules are known for the profile " + to_string(service) + "; enforce one of " + known);
 }
 Options Options::tokenizer(Tokenizer tokenizer) const {
   return detail::with(*this, &detail::OptionValues::tokenizer, std::move(tokenizer));

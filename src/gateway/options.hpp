@@ -102,6 +102,10 @@ class Options {
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
+  /// Refuses chat requests that this service refuses, with its 400; docs/documented-surface.md has the rules. Throws
+  /// GatewayError for `documented`, which has none. Also sets the default of profile(). Default: requests that break a
+  /// rule of the profile's service cause a finding.
+  [[nodiscard]] Options enforce(Profile service) const;
   /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all

@@ -92,6 +92,8 @@ Json Inside::settings_for(const Exchange& exchange) const {
     for (const std::string& path : settings.base_paths) gateway["base_paths"].push_back(path.empty() ? "/" : path);
   }
   if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
+  if (settings.chat_limits.enforced != Profile::documented)
+    gateway["enforce"] = to_string(settings.chat_limits.enforced);
   const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
   if (!is_openai || (is_chat_request && !is_taken_by_default(request, settings))) {
     if (Json acceptance = acceptance_of(settings.acceptance, settings.profile); !acceptance.is_null())

@@ -110,6 +110,8 @@ void Reader::read_content(const Json* value, const Path& path, bool may_be_null,
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
+    // OpenAI has other texts for role developer.
+    if (service_ != Profile::documented && message.role != "developer") breaks("content_missing", path.to_string());
     if (!message.tool_calls.empty()) {
       const std::string got = value == nullptr ? "nothing" : "null";
       fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
@@ -119,7 +121,9 @@ void Reader::read_content(const Json* value, const Path& path, bool may_be_null,
     fail_type(path, expected, *value);
   }
   if (parts && value->is_array()) {
-    if (value->empty()) fail_value(path, "at least one part", *value);
+    // OpenAI accepts no parts, although its documentation asks for one.
+    if (value->empty() && (service_ != Profile::openai || StrictAcceptance::takes_documented_fields(acceptance_)))
+      fail_value(path, "at least one part", *value);
     check_parts(value->get_ref<const Json::array_t&>(), path);
   } else if (!value->is_string()) {
     fail_type(path, expected, *value);

@@ -15,6 +15,7 @@ struct ChatLimits {
   std::int64_t max_n = 128;
   /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
+  Profile enforced = Profile::documented;  // the service whose rules get its 400; documented: none
 };
 
 /// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.

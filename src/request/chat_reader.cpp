@@ -42,8 +42,10 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
+  if (service_ != Profile::documented) judge_fields();
   read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
+  if (service_ != Profile::documented) judge();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
@@ -89,6 +91,11 @@ void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (limits_.enforced == Profile::openai && !value.is_null()) {
+      const ProfileTraits& openai = traits_of(Profile::openai);
+      if (field == field_count ? !openai.further_fields.has(key) : openai.own_fields.has(key))
+        breaks("unknown_field", text::excerpt(key, 200));
+    }
     if (field == field_count ||
         (!acceptance_.has(Extension::logprobs) && (field == logprobs || field == top_logprobs)) ||
         (!acceptance_.has(Extension::max_completion_tokens) && field == max_completion_tokens) || is_own_field(key)) {

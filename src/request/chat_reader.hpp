@@ -47,6 +47,7 @@ class Reader {
       : acceptance_(acceptance.has(Extension::anything_with_model_and_messages) ? Acceptance::lenient() : acceptance),
         limits_(limits),
         profile_(traits_of(limits.profile)),
+        service_(limits.enforced == Profile::documented ? limits.profile : limits.enforced),
         request_(request) {}
 
   void read(const std::vector<JsonDuplicate>& duplicates);
@@ -92,6 +93,17 @@ class Reader {
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
+  /// Judges the request by the rules of `service_`: which fields it has; then their values, in OpenAI's order.
+  void judge_fields() const;
+  void judge() const;
+  void judge_message(const wire::Message& message, const Json& sent, const Path& path) const;
+  void judge_tools() const;
+  void judge_response_format() const;
+  void judge_pairs() const;  // tool calls and their results
+  void judge_name(const std::string& name, const Path& path) const;
+  void judge_length(std::string_view rule, const std::string& text, std::size_t most, const Path& path) const;
+  /// Throws RequestError if the rule is enforced, otherwise adds a finding. Does nothing if `service_` lacks the rule.
+  void breaks(std::string_view rule, std::string at, const std::string& got = "") const;
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
   /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
@@ -99,6 +111,7 @@ class Reader {
   const Acceptance acceptance_;
   const ChatLimits& limits_;
   const ProfileTraits& profile_;
+  const Profile service_;  // whose rules the request is judged by; documented: none
   ChatRequest& request_;
   std::array<const Json*, field_count> fields_{};
 };

@@ -523,6 +523,9 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("profile": "openai")").profile == Profile::openai);
   CHECK(values(R"("profile": "dashscope")").profile == Profile::dashscope);
   CHECK(values(R"("profile": "deepseek")").profile == Profile::deepseek);
+  CHECK(values(R"("enforce": "openai")").enforce == Profile::openai);
+  CHECK(values(R"("enforce": "dashscope")").enforce == Profile::dashscope);
+  CHECK(values(R"("enforce": "deepseek")").enforce == Profile::deepseek);
   CHECK(values(R"("pace": {"chunked": {"words": 2}})").pace.chunking()->count() == 2);
   CHECK(values(R"("models": "any")").any_model);
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});

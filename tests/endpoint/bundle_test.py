@@ -454,6 +454,12 @@ class Bundles(unittest.TestCase):
                          {name: options[name] for name in ("models", "profile", "max_n")})
         self.assertFalse(bundle["gateway"]["acceptance"]["text_parts"])
 
+    def test_a_refusal_by_a_rule_of_a_service(self):
+        first, _, bundle = self.again({"gateway": {"enforce": "openai"}}, chat(tools=[]))
+        self.assertIn(b'"code":"empty_array"', first.raw)
+        self.assertEqual({name: bundle["gateway"][name] for name in ("profile", "enforce")},
+                         {"profile": "openai", "enforce": "openai"})
+
     def test_other_models_than_the_default(self):
         for models, kept in [(["mock-model"], None), (["mock-model", "b"], ["mock-model", "b"]), (["b"], ["b"]),
                              ([{"id": "mock-model", "owner": "lab"}], [{"id": "mock-model", "owner": "lab"}]),

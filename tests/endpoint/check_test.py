@@ -144,6 +144,7 @@ class ExitCodes(Folder):
                             (["--write-baseline"], "--baseline"), (["--baseline", "/no/such/file"], "/no/such/file"),
                             (["--outcome", "xml"], "--outcome"), (["--catalogue", "/no/such/folder"], "/no/such/folder"),
                             (["--profile", "none"], "--profile"), (["--acceptance", "none"], "--acceptance"),
+                            (["--enforce", "documented"], "enforce one of openai, dashscope, deepseek"),
                             (["--unknown"], "--unknown")]:
             with self.subTest(flags):
                 done = execute("check", *flags, "--", *client())

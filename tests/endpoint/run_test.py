@@ -747,6 +747,24 @@ class Scripts(unittest.TestCase):
         self.assertEqual(flagged[:2], ["200", "200"])
         self.assertNotEqual(scripted[2], flagged[2])
 
+    def test_the_finding_of_a_broken_rule_names_the_flag_that_enforces_it(self):
+        code = "print(chat(parallel_tool_calls=True))"
+        done = run("--profile", "openai", "--report", "text", command=python(code))
+        self.assertEqual((done.returncode, done.stdout), (0, "200\n"), done.stderr)
+        self.assertIn("parallel_tool_calls_without_tools (exchange 1): Invalid value for 'parallel_tool_calls': "
+                      "'parallel_tool_calls' is only allowed when 'tools' are specified; OpenAI refuses it with 400. "
+                      "--enforce openai does the same.\n", done.stderr)
+        flags = ["--profile", "openai", "--fail-on", "warning"]
+        self.assertEqual(run(*flags, command=python(code)).returncode, 1)
+        flags += ["--without-finding", "parallel_tool_calls_without_tools"]
+        self.assertEqual(run(*flags, command=python(code)).returncode, 0)
+        self.assertEqual(run(command=python(code)).returncode, 0)
+        path = self.write(gateway={"enforce": "deepseek"})
+        done = run("--script", path, "--enforce", "openai", command=python(code))
+        self.assertEqual((done.returncode, done.stdout), (1, "400\n"), done.stderr)
+        self.assertIn("refused with 400 parallel_tool_calls_without_tools: Invalid value for", done.stderr)
+        self.assertEqual(run("--script", path, command=python(code)).stdout, "200\n")
+
     def test_the_default_key_is_valid_in_addition_to_the_scripts(self):
         path = self.write(keys=[{"name": "billing", "secret": "sk-billing"}])
         code = "print(chat(), request('GET', '/v1/models', Authorization='Bearer sk-billing'))"

@@ -497,6 +497,20 @@ class WhatItServes(unittest.TestCase):
             with Endpoint(*flags) as endpoint:
                 self.assertEqual([endpoint.status(**developer), endpoint.status(**robot)], statuses, flags)
 
+    def test_an_enforced_service_refuses_what_it_refuses(self):
+        with Endpoint("--enforce", "openai") as endpoint:
+            self.assertIn("system_fingerprint", json.loads(endpoint.chat()[1]))  # also the profile
+            response, text = endpoint.chat(tools=[])
+            self.assertEqual(response.status, 400)
+            self.assertEqual(json.loads(text)["error"], {
+                "message": "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+                "type": "invalid_request_error", "param": "tools", "code": "empty_array"})
+        for flags in ["--strict"], ["--acceptance", "lenient"], ["--profile", "documented"]:
+            with Endpoint("--enforce", "openai", *flags) as endpoint:
+                self.assertEqual([endpoint.status(), endpoint.status(tools=[])], [200, 400], flags)
+        with Endpoint("--profile", "openai") as endpoint:
+            self.assertEqual(endpoint.status(tools=[]), 200)
+
     def test_the_seed_decides_the_default_reply(self):
         replies = []
         for seed in "1", "1", "2":
@@ -846,7 +860,7 @@ class HowItEnds(unittest.TestCase):
                 ["--limit-concurrent", "0"], ["--limit-concurrent", "-1"], ["--limit-concurrent", "x"], ["--limit-concurrent", "1.5"],
                 ["--key", "sk-a=deleted_after:0"], ["--key", "sk-a=deleted_after:0s"], ["--key", "sk-a=deleted_after:soon"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "1/900000h"], ["--limit", "x/60s"],
-                ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
+                ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"], ["--enforce", "unknown"],
                 ["--first-token-ms", "x"], ["--gap-ms", "-5"], ["--gap-ms", "3600001"],
                 ["--scenario", "early-hints", "--reply", "x"], ["--scenario", ""], ["--scenario"], ["--json"],
                 ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "open-ai"], ["--acceptance"],
@@ -857,6 +871,10 @@ class HowItEnds(unittest.TestCase):
         for flag, values in ("--key-header", ["", "api key", "Host"]), ("--base-path", ["", "v1", "/v1/"]):
             for value in values:
                 self.assert_refused("--port", "0", flag, value, naming=f'{flag[2:].replace("-", "_")} takes')
+
+    def test_only_a_service_with_rules_can_be_enforced(self):
+        self.assert_refused("--port", "0", "--enforce", "documented",
+                            naming="no rules are known for the profile documented; enforce one of openai, dashscope, deepseek")
 
     def test_an_unknown_scenario_is_an_error(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",

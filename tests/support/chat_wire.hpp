@@ -104,7 +104,8 @@ inline const std::vector<JsonValue>& json_values() {
 
 inline const std::string weather_tool =
     R"("tools":[{"type":"function","function":{"name":"get_weather","description":"Weather of a city",)"
-    R"("parameters":{"type":"object","properties":{"city":{"type":"string"}}},"strict":true}}])";
+    R"("parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],)"
+    R"("additionalProperties":false},"strict":true}}])";
 inline const std::string one_call =
     R"("tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}])";
 

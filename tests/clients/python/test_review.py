@@ -17,7 +17,7 @@ class City(BaseModel):
     population: int
 
 
-TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
+TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}]
 
 
 @pytest.fixture
