@@ -1271,7 +1271,7 @@ class Failure {
 
   /// Sets the body's `error.type`. Default: `error`.
   [[nodiscard]] Failure type(std::string type) const;
-  /// Sets the body's `error.param`, the JSON path of the error's cause. Only the openai profile sends it.
+  /// Sets the body's `error.param`, the JSON path of the error's cause. Profiles with such a field send it.
   [[nodiscard]] Failure param(std::string path) const;
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
@@ -1313,8 +1313,6 @@ class Failure {
   /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
-  bool is_documented_authentication_failure() const;
 
  private:
   int status_;
@@ -3095,14 +3093,19 @@ enum class Profile {
   /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
-  /// deltas of reasoning, empty content in the finish chunk.
+  /// deltas of reasoning, empty content in the finish chunk, request_id in errors.
   dashscope,
   /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
+  /// SiliconFlow's shapes: usage in every chunk, errors with an integer code and without `error`.
+  siliconflow,
+  /// OpenRouter's shapes: a comment before the first chunk, no role chunk, `reasoning`, `native_finish_reason`, usage
+  /// beside a choice, errors with an integer code, also in a chunk.
+  openrouter,
 };
 
-/// Returns "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek", "siliconflow", "openrouter".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
@@ -4528,33 +4531,29 @@ void pass_over_notes();
 #define MOCK_GATEWAY_INLINE
 #endif
 
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+// ---- core/rows.hpp --------------------------------------------------------------------------------------------------
+
+// Tables of constexpr rows: a view, and a check for completeness.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+/// A view of a constexpr array, for files that do not see the array.
+template <class Row>
+struct Rows {
+  const Row* first;
+  std::size_t count;
 
-/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Returns a number that is uniform in [0, 1).
-  double unit();
-  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
-  double normal();
-  /// Returns `length` characters of [0-9a-zA-Z].
-  std::string alphanumeric(std::size_t length);
-
- private:
-  std::uint64_t state_;
+  const Row* begin() const { return first; }
+  const Row* end() const { return first + count; }
 };
+
+/// Whether there is one row per enum value, in order, so that a value is the index of its row.
+template <class Row, std::size_t size, class Value>
+constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
+  for (std::size_t i = 0; i < size; ++i)
+    if (rows[i].*value != static_cast<Value>(i)) return false;
+  return size == count;
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -4714,6 +4713,36 @@ Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadO
 
 /// Returns a discarded value for invalid JSON. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Returns a number that is uniform in [0, 1).
+  double unit();
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
+  double normal();
+  /// Returns `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
 
 }}}  // namespace mock_gateway::detail
 
@@ -5127,32 +5156,6 @@ Duration bounded(Duration limit);
 
 }}}  // namespace mock_gateway::detail
 
-// ---- core/rows.hpp --------------------------------------------------------------------------------------------------
-
-// Tables of constexpr rows: a view, and a check for completeness.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// A view of a constexpr array, for files that do not see the array.
-template <class Row>
-struct Rows {
-  const Row* first;
-  std::size_t count;
-
-  const Row* begin() const { return first; }
-  const Row* end() const { return first + count; }
-};
-
-/// Whether there is one row per enum value, in order, so that a value is the index of its row.
-template <class Row, std::size_t size, class Value>
-constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
-  for (std::size_t i = 0; i < size; ++i)
-    if (rows[i].*value != static_cast<Value>(i)) return false;
-  return size == count;
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- core/change_count.hpp ------------------------------------------------------------------------------------------
 
 // Counts changes by the test, per key.
@@ -5309,17 +5312,13 @@ inline void hand_off_event_loop() noexcept {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-enum class ErrorShape {
-  code_message_type,
-  /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
-  openai,
-};
-
 enum class SystemFingerprint {
   absent,
   null,
   /// `fp_…`, different for each model.
   made_up,
+  /// An empty string, after the choices.
+  empty,
 };
 
 /// The first delta of a choice, as JSON.
@@ -5331,11 +5330,26 @@ struct RoleDelta {
   std::string_view thinking;
 };
 
-/// Names in an array with static lifetime.
-struct NameList {
-  const std::string_view* names = nullptr;
-  std::size_t count = 0;
+/// The JSON around a text: `open`, the text, `close`. Unless `again` is empty, it and the text come before `close`.
+struct TextForm {
+  std::string_view open;
+  std::string_view close;
+  std::string_view again = {};
+};
 
+/// What a profile sends instead of a failure's code, type and message, unless the test has chosen them.
+struct ErrorRow {
+  int status = 0;                 // 5: 500 to 599; 0: any
+  std::string_view when = {};     // the failure's code; empty: any
+  std::string_view code = {};     // empty: the failure's; "$null"; a number: "#20015", "#status"
+  std::string_view type = {};     // empty: the failure's
+  std::string_view message = {};  // empty: the failure's
+  std::string_view body = {};     // empty: the profile's
+};
+
+/// Names with spaces between them.
+struct NameList {
+  std::string_view names;
   bool has(std::string_view name) const;
 };
 
@@ -5368,23 +5382,45 @@ struct ProfileTraits {
 
   // Errors and headers.
 
-  ErrorShape error_shape = ErrorShape::code_message_type;
+  /// JSON in which a string with `$` names a value of `error_values()`. Other text is sent as it is.
+  std::string_view error_body = R"({"error":{"code":"$code","message":"$message","type":"$type"}})";
+  /// The data of an event with an error. Empty: as error_body.
+  std::string_view error_event;
+  /// The first row that fits a failure counts.
+  Rows<ErrorRow> errors = {nullptr, 0};
+  /// The form of request ids, see make_id(), and their header. Empty: none.
+  std::string_view request_id;
+  std::string_view id_header;
+  /// All answers have the header; otherwise only those to chat requests that are no errors.
+  bool identifies_errors = true;
   /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
-  /// Each answer has `x-request-id` and `openai-processing-ms`. For a key with a rate limit it also has
+  /// Each answer has `openai-processing-ms` and `openai-version`. For a key with a rate limit it also has
   /// `x-ratelimit-*-requests`, and with a token limit `x-ratelimit-*-tokens`.
-  bool request_headers = false;
+  bool openai_headers = false;
 
   // Completions and chunks.
 
+  /// The form of ids, see make_id(). Empty: the id is the request id.
+  std::string_view completion_id = "chatcmpl-************************";
+  /// A comment before the first chunk, with its blank line.
+  std::string_view opening_comment;
+  /// JSON after the model: `,"provider":…`.
+  std::string_view provider;
   SystemFingerprint system_fingerprint = SystemFingerprint::absent;
   /// Messages and logprobs have the key `refusal`; otherwise a refusal is sent as content.
   bool refusal_key = false;
   /// Choices and chunks have the key `logprobs` even if the request does not ask for them.
   bool logprobs_key = false;
-  /// Messages without reasoning and deltas of content have null `reasoning_content`.
-  bool null_reasoning = false;
-  bool null_content_while_thinking = false;
+  bool native_finish_reason = false;
+  /// The member of a message with reasoning, and of one without.
+  TextForm thinking = {R"(,"reasoning_content":)", ""};
+  std::string_view no_thinking;
+  TextForm thinking_delta = {R"({"reasoning_content":)", "}"};
+  TextForm text_delta = {R"({"content":)", "}"};
+  std::string_view calls_delta = R"({"tool_calls":[{)";
+  /// A choice that has other deltas begins with a role delta.
+  bool begins_with_role = true;
   RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
   /// The delta of a finish chunk, as JSON.
   std::string_view finish_delta = "{}";
@@ -5394,12 +5430,20 @@ struct ProfileTraits {
   /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
   bool prompt_cache_tokens = false;
+  /// Members of usage after the totals.
+  std::string_view further_usage;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
+  /// Each chunk has the usage of what was sent so far.
+  bool usage_so_far = false;
+  /// Usage that nobody asked for is sent too, in a chunk that repeats the finish chunk.
+  bool usage_repeats_finish = false;
 };
 
 /// Throws GatewayError for an unknown profile.
 const ProfileTraits& traits_of(Profile profile);
+/// Returns the profile's row for a failure with this status and code.
+const ErrorRow& error_row_of(const ProfileTraits& profile, int status, std::string_view code);
 
 }}}  // namespace mock_gateway::detail
 
@@ -5485,6 +5529,46 @@ struct ReplyData {
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- model/failure_rows.hpp -----------------------------------------------------------------------------------------
+
+// The ready-made failures: their names, statuses, codes and messages.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+struct FailureRow {
+  const char* name;
+  int status;
+  const char* code;
+  const char* message;
+
+  Failure make() const { return Failure(status, code, message); }
+};
+
+inline constexpr FailureRow failure_rows[] = {
+    {"bad_request", 400, "bad_request", "bad request"},
+    {"unauthorized", 401, "unauthorized", "unauthorized"},
+    {"forbidden", 403, "unauthorized", "unauthorized"},
+    {"not_found", 404, "not_found", "The requested resource does not exist."},
+    {"request_timeout", 408, "request_timeout", "The request took too long to arrive. Try again."},
+    {"conflict", 409, "conflict", "The request conflicts with another one. Try again."},
+    {"rate_limited", 429, "rate_limit_exceeded",
+     "The rate limit is exceeded. Try again after the time in Retry-After."},
+    {"server_error", 500, "internal_error", "The server failed to process the request. Try again later."},
+    {"bad_gateway", 502, "bad_gateway", "The server got no valid answer from upstream. Try again later."},
+    {"service_unavailable", 503, "service_unavailable", "The service is unavailable. Try again later."},
+    {"gateway_timeout", 504, "gateway_timeout", "The server got no answer from upstream in time. Try again later."},
+    {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
+};
+
+/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
+inline Failure failure_with_status(int status) {
+  for (const FailureRow& row : failure_rows)
+    if (row.status == status) return row.make();
+  return Failure(status, "forced_failure", "this failure was forced");
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -5615,46 +5699,6 @@ std::string place_of(const Trigger& trigger);
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
-}}}  // namespace mock_gateway::detail
-
-// ---- model/failure_rows.hpp -----------------------------------------------------------------------------------------
-
-// The ready-made failures: their names, statuses, codes and messages.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct FailureRow {
-  const char* name;
-  int status;
-  const char* code;
-  const char* message;
-
-  Failure make() const { return Failure(status, code, message); }
-};
-
-inline constexpr FailureRow failure_rows[] = {
-    {"bad_request", 400, "bad_request", "bad request"},
-    {"unauthorized", 401, "unauthorized", "unauthorized"},
-    {"forbidden", 403, "unauthorized", "unauthorized"},
-    {"not_found", 404, "not_found", "The requested resource does not exist."},
-    {"request_timeout", 408, "request_timeout", "The request took too long to arrive. Try again."},
-    {"conflict", 409, "conflict", "The request conflicts with another one. Try again."},
-    {"rate_limited", 429, "rate_limit_exceeded",
-     "The rate limit is exceeded. Try again after the time in Retry-After."},
-    {"server_error", 500, "internal_error", "The server failed to process the request. Try again later."},
-    {"bad_gateway", 502, "bad_gateway", "The server got no valid answer from upstream. Try again later."},
-    {"service_unavailable", 503, "service_unavailable", "The service is unavailable. Try again later."},
-    {"gateway_timeout", 504, "gateway_timeout", "The server got no answer from upstream in time. Try again later."},
-    {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
-};
-
-/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
-inline Failure failure_with_status(int status) {
-  for (const FailureRow& row : failure_rows)
-    if (row.status == status) return row.make();
-  return Failure(status, "forced_failure", "this failure was forced");
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
@@ -6266,34 +6310,6 @@ class TokenUse {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- answer/bodies.hpp ----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace wire {
-
-struct Model {
-  std::string id;
-  std::string owner = "mock_gateway";
-};
-
-}  // namespace wire
-
-namespace detail {
-
-/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
-/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
-std::string error_body(const Failure& failure, Profile profile);
-
-/// Returns `{"id", "object":"model", "created", "owned_by"}`.
-std::string model_body(const wire::Model& model, std::int64_t created);
-/// Returns `{"object":"list","data":[…]}`.
-std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
-
-}  // namespace detail
-
-}}  // namespace mock_gateway
-
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
 // The events of a stream: the type of an event, the interface of event sources, and the source for `chunks()`.
@@ -6482,7 +6498,8 @@ class Completion {
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
-  void merge_extra(std::string& json, const char* message) const;
+  /// Fields of the message are only merged if it `begins`.
+  void merge_extra(std::string& json, const char* message, bool begins) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// Returns the scripted usage as sent, or nothing if usage() applies.
@@ -6511,6 +6528,43 @@ class Completion {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- answer/bodies.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace wire {
+
+struct Model {
+  std::string id;
+  std::string owner = "mock_gateway";
+};
+
+}  // namespace wire
+
+namespace detail {
+
+/// Values of an error answer that are not the failure's.
+struct ErrorContext {
+  Profile profile = Profile::documented;
+  std::string request_id = {};
+  /// Whether the test sent the failure, so that a code of its own is kept.
+  bool scripted = true;
+  /// The completion whose stream the error ends, or null.
+  const Completion* stream = nullptr;
+};
+
+/// Returns the body of an error answer, or the data of an `event`: scripted, or else in the profile's form.
+std::string error_body(const Failure& failure, const ErrorContext& context, bool event = false);
+
+/// Returns `{"id", "object":"model", "created", "owned_by"}`.
+std::string model_body(const wire::Model& model, std::int64_t created);
+/// Returns `{"object":"list","data":[…]}`.
+std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
 // ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
 
 // The JSON of completions and their chunks.
@@ -6533,7 +6587,11 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
 void append_system_fingerprint(std::string& out, const Completion& completion);
-void append_usage(std::string& out, const Completion& completion);
+/// Appends the usage of the completion, or `so_far` instead.
+void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
+/// Appends `finish_reason`. `reason` is JSON.
+void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile);
+void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
@@ -6573,8 +6631,9 @@ class CompletionEvents final : public EventSource {
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
-  void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
-                   StreamEvent& event);
+  void write_token(const TextForm& form, const TokenizedText& text, std::size_t delta, StreamEvent& event);
+  /// Adds the usage of what was sent up to this chunk, which is that of the completion after the last delta.
+  void append_usage_so_far(StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
   void finish_delta(std::size_t index, StreamEvent& event);
@@ -6587,6 +6646,7 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
+  const ProfileTraits& traits_;
   std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
@@ -6596,14 +6656,14 @@ class CompletionEvents final : public EventSource {
   bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
+  bool begins_choice_ = false;  // the chunk is a choice's first
+  std::uint64_t shares_ = 0;    // of the tokens sent, for append_usage_so_far()
 
   // The constant parts of a chunk: head_, the choice's index and delta, rest_.
-  std::string head_;  // up to and including `"choices":[`
-  std::string rest_;  // after a delta without logprobs
-  std::string tail_;  // after the choice's object
-  // The JSON before and after the string in a delta.
-  std::string_view thinking_open_;
-  std::string_view text_close_;
+  std::string head_;        // up to and including `"choices":[`
+  std::string rest_;        // after a delta without logprobs
+  std::string unfinished_;  // from the finish_reason
+  std::string tail_;        // after the choice's object
 };
 
 }}}  // namespace mock_gateway::detail
@@ -8154,8 +8214,10 @@ class Delivery {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Sets the profile whose error bodies error events use.
-  void profile(Profile profile) { profile_ = profile; }
+  /// Sets what returns the data of an error event for a failure.
+  void on_error_event(std::function<std::string(const Failure&)> data_of) { error_event_ = std::move(data_of); }
+  /// Sets a comment to send before the events of a stream, with its blank line.
+  void opening_comment(std::string_view comment) { opening_comment_ = comment; }
   /// Sets the real time after which the connection of a wait for the client is reset. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
@@ -8372,7 +8434,8 @@ class Delivery {
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
-  Profile profile_ = Profile::documented;
+  std::function<std::string(const Failure&)> error_event_;
+  std::string_view opening_comment_;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
   std::string spent_guard_;
@@ -10239,6 +10302,7 @@ struct Answer {
   wire::Headers headers;
   std::string body;
   std::string error_code;
+  std::string request_id;
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
@@ -10249,11 +10313,6 @@ struct Answer {
   /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
-
-  /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
-  void become(const Failure& failure, Profile profile, TimePoint now);
-  /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
-  void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
 /// A chat request that waits for the test's reply.
@@ -10296,7 +10355,13 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
+  /// Returns the answer's id, which only depends on the seed and the request. Empty if the profile has none.
+  const std::string& request_id();
+  /// Sets status, headers and body of the answer to those of a failure. `scripted`: the test sent it.
+  void become(const Failure& failure, bool scripted);
+
   // Each of these functions answers the request and returns true, so that a check can return the result.
+  /// Turns the answer into the failure. Drops what a reply has set, but keeps the stub.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -10307,6 +10372,8 @@ struct ServedRequest {
 
  private:
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
+
+  std::string request_id_;
 };
 
 // The steps that make the answer, each with its .cpp file.
@@ -10392,8 +10459,11 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set.
+/// Adds the headers that the profile has on every answer, except those already set. Sets the answer's request id.
 void add_profile_headers(ServedRequest& served);
+
+/// Returns an id of this form: `*` is a letter or digit, `#` a hexadecimal digit, `@` the time in Unix seconds.
+std::string make_id(std::string_view form, Random random, TimePoint now);
 
 }}}  // namespace mock_gateway::detail
 
@@ -13747,10 +13817,6 @@ MOCK_GATEWAY_INLINE wire::Headers Failure::headers(TimePoint now) const {
   return headers;
 }
 
-MOCK_GATEWAY_INLINE bool Failure::is_documented_authentication_failure() const {
-  return code_ == "unauthorized" && message_ == "unauthorized";
-}
-
 MOCK_GATEWAY_INLINE Failure failure(int status, std::string code, std::string message) {
   return Failure(status, std::move(code), std::move(message));
 }
@@ -14304,7 +14370,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// The profiles of vendors: the names, sent keys and accepted fields of each, and the fields that only OpenAI documents.
+// The profiles of vendors: the names, sent keys, errors and accepted fields of each. Sources: docs/profiles.md
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14338,52 +14404,95 @@ MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
 }
 
 /// Source: API reference of OpenAI, "Create chat completion".
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
+inline constexpr std::string_view openai_fields =
+    "audio frequency_penalty function_call functions logit_bias metadata modalities moderation prediction "
+    "prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort safety_identifier service_tier "
+    "store user verbosity web_search_options stream_options.include_obfuscation";
 
-inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
+inline constexpr std::string_view own_fields = "enable_thinking repetition_penalty";
 
 /// Source: API reference of OpenAI; fields documented as "or null".
-inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
-                                                                            "frequency_penalty",
-                                                                            "logit_bias",
-                                                                            "logprobs",
-                                                                            "max_completion_tokens",
-                                                                            "max_tokens",
-                                                                            "metadata",
-                                                                            "modalities",
-                                                                            "n",
-                                                                            "prediction",
-                                                                            "presence_penalty",
-                                                                            "reasoning_effort",
-                                                                            "seed",
-                                                                            "service_tier",
-                                                                            "stop",
-                                                                            "store",
-                                                                            "stream",
-                                                                            "stream_options",
-                                                                            "strict",
-                                                                            "temperature",
-                                                                            "top_logprobs",
-                                                                            "top_p"};
+inline constexpr std::string_view openai_nullable_fields =
+    "audio frequency_penalty logit_bias logprobs max_completion_tokens max_tokens metadata modalities n "
+    "prediction presence_penalty reasoning_effort seed service_tier stop store stream stream_options strict "
+    "temperature top_logprobs top_p";
+
+inline constexpr std::string_view invalid = "invalid_request_error";
+inline constexpr std::string_view busy = "service_unavailable_error";
+
+inline constexpr ErrorRow openai_errors[] = {
+    {400, "value_below_minimum", "$number_below_min_value", invalid},
+    {400, "value_above_maximum", "$number_above_max_value", invalid},
+    {401, "", "invalid_api_key", invalid,
+     "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys."},
+    {403, "unauthorized", "unsupported_country_region_territory", "request_forbidden",
+     "Country, region, or territory not supported",
+     R"({"error":{"code":"$code","message":"$message","param":"$param","type":"$type"}})"},
+    {429, "insufficient_quota", "", "insufficient_quota"},
+    {429, "", "", "requests"},
+    {5, "", "$null", "server_error"},
+    {0, "unknown_path", "unknown_url", invalid},
+    {0, "", "", invalid},
+};
+
+inline constexpr std::string_view two_ids =
+    R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"},)"
+    R"("id":"chatcmpl-$request_id","request_id":"$request_id"})";
+
+inline constexpr ErrorRow dashscope_errors[] = {
+    {400, "", "invalid_parameter_error", invalid, "", two_ids},
+    {401, "", "invalid_api_key", invalid,
+     "Incorrect API key provided. For details, see: "
+     "https://www.alibabacloud.com/help/en/model-studio/error-code#apikey-error"},
+    {403, "", "AccessDenied", "AccessDenied", "Access denied", two_ids},
+    {429, "insufficient_quota", "", "insufficient_quota"},
+    {429, "", "limit_requests", "limit_requests", "You exceeded your current requests list."},
+    {503, "", "ModelUnavailable", "ModelUnavailable", "Model is unavailable, please try again later."},
+    {5, "", "internal_error", "internal_error",
+     "An internal error has occured, please try again later or contact service support."},
+    {0, "", "", invalid},
+};
+
+inline constexpr ErrorRow deepseek_errors[] = {
+    {401, "", invalid, "authentication_error", "Authentication Fails, Your api key: **** is invalid"},
+    {402, "", invalid, "unknown_error", "Insufficient Balance"},
+    {429, "", "rate_limit_reached_error", "rate_limit_reached_error"},
+    {5, "", busy, busy,
+     "Service is too busy. We advise users to temporarily switch to alternative LLM API service providers."},
+    {0, "", invalid, invalid},
+};
+
+inline constexpr ErrorRow siliconflow_errors[] = {
+    {401, "", "#20015", "", "Invalid token", R"("$message")"},
+    {403, "", "#30001", "", "Sorry, your account balance is insufficient"},
+    {404, "unknown_path", "#20015", "", "", "404 page not found"},
+    {429, "", "#20015", "", "Request was rejected due to rate limiting. Details: TPM limit reached.",
+     R"({"message":"$message","data":null})"},
+    {503, "", "#50508", "", "System is too busy now. Please try again later."},
+    {5, "", "#50505"},
+    {0, "model_not_found", "#20012"},
+    {0, "", "#20015"},
+};
+
+inline constexpr std::string_view without_user = R"({"error":{"message":"$message","code":"$code"}})";
+
+inline constexpr ErrorRow openrouter_errors[] = {
+    {401, "", "#status", "", "Missing Authentication header", without_user},
+    {402, "", "#status", "",
+     "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford "
+     "10114. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account",
+     R"({"error":{"message":"$message","code":"$code","metadata":{"provider_name":null}},"user_id":"user_mock"})"},
+    {403, "", "#status", "", "Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys"},
+    {500, "", "#status", "", "Internal Server Error", without_user},
+    {502, "", "#status", "", "Provider returned error", without_user},
+    {503, "", "#status", "", "Service temporarily unavailable", without_user},
+    {0, "", "#status"},
+};
+
+inline constexpr std::string_view usual_error =
+    R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"}})";
+inline constexpr std::string_view hex_id = "################################";
+inline constexpr std::string_view thinking_without_content = R"({"content":null,"reasoning_content":)";
 
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
@@ -14398,17 +14507,20 @@ constexpr ProfileTraits openai() {
   ProfileTraits row = named(Profile::openai, "openai");
   row.acceptance = Acceptance::openai;
   row.documented = documented_by_openai;
-  row.further_fields = {openai_fields.data(), openai_fields.size()};
-  row.own_fields = {own_fields.data(), own_fields.size()};
-  row.nullable_fields = {openai_nullable_fields.data(), openai_nullable_fields.size()};
+  row.further_fields = {openai_fields};
+  row.own_fields = {own_fields};
+  row.nullable_fields = {openai_nullable_fields};
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;
   row.documents_embeddings = true;
   row.checks_other_parts = true;
-  row.error_shape = ErrorShape::openai;
+  row.error_body = usual_error;
+  row.errors = {openai_errors, std::size(openai_errors)};
+  row.request_id = "req_********************************";
+  row.id_header = "x-request-id";
   row.retry_after_ms = true;
-  row.request_headers = true;
+  row.openai_headers = true;
   row.system_fingerprint = SystemFingerprint::made_up;
   row.refusal_key = true;
   row.logprobs_key = true;
@@ -14420,9 +14532,14 @@ constexpr ProfileTraits openai() {
 
 constexpr ProfileTraits dashscope() {
   ProfileTraits row = named(Profile::dashscope, "dashscope");
+  row.error_body = R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"},)"
+                   R"("request_id":"$request_id"})";
+  row.errors = {dashscope_errors, std::size(dashscope_errors)};
+  row.request_id = "########-####-####-####-############";
+  row.id_header = "x-request-id";
   row.system_fingerprint = SystemFingerprint::null;
   row.logprobs_key = true;
-  row.null_content_while_thinking = true;
+  row.thinking_delta.open = thinking_without_content;
   row.role_delta = {R"({"content":"","role":"assistant"})", R"({"content":null,"role":"assistant"})",
                     R"({"content":null,"role":"assistant","reasoning_content":""})"};
   row.finish_delta = R"({"content":""})";
@@ -14432,10 +14549,15 @@ constexpr ProfileTraits dashscope() {
 constexpr ProfileTraits deepseek() {
   constexpr std::string_view role = R"({"role":"assistant","content":null,"reasoning_content":""})";
   ProfileTraits row = named(Profile::deepseek, "deepseek");
+  row.error_body = usual_error;
+  row.errors = {deepseek_errors, std::size(deepseek_errors)};
+  row.request_id = hex_id;
+  row.id_header = "x-ds-trace-id";
   row.system_fingerprint = SystemFingerprint::made_up;
   row.logprobs_key = true;
-  row.null_reasoning = true;
-  row.null_content_while_thinking = true;
+  row.no_thinking = R"(,"reasoning_content":null)";
+  row.thinking_delta.open = thinking_without_content;
+  row.text_delta.close = R"(,"reasoning_content":null})";
   row.role_delta = {role, role, ""};
   row.finish_delta = R"({"content":""})";
   row.prompt_cache_tokens = true;
@@ -14443,17 +14565,82 @@ constexpr ProfileTraits deepseek() {
   return row;
 }
 
-inline constexpr std::array rows = {named(Profile::documented, "documented"), openai(), dashscope(), deepseek()};
+constexpr ProfileTraits siliconflow() {
+  ProfileTraits row = named(Profile::siliconflow, "siliconflow");
+  row.error_body = R"({"code":"$code","message":"$message","data":null})";
+  row.errors = {siliconflow_errors, std::size(siliconflow_errors)};
+  row.request_id = hex_id;
+  row.id_header = "x-siliconcloud-trace-id";
+  row.completion_id = hex_id;
+  row.system_fingerprint = SystemFingerprint::empty;
+  row.no_thinking = R"(,"reasoning_content":null)";
+  row.thinking_delta.open = thinking_without_content;
+  row.text_delta.close = R"(,"reasoning_content":null})";
+  row.role_delta = {R"({"content":"","reasoning_content":null,"role":"assistant"})",
+                    R"({"content":null,"reasoning_content":null,"role":"assistant"})",
+                    R"({"content":null,"reasoning_content":"","role":"assistant"})"};
+  row.finish_delta = R"({"content":"","reasoning_content":null})";
+  row.usage_so_far = true;
+  return row;
+}
+
+constexpr ProfileTraits openrouter() {
+  constexpr std::string_view role = R"({"content":"","role":"assistant"})";
+  constexpr std::string_view details = R"(,"reasoning_details":[{"type":"reasoning.text","text":)";
+  ProfileTraits row = named(Profile::openrouter, "openrouter");
+  row.error_body = R"({"error":{"message":"$message","code":"$code"},"user_id":"user_mock"})";
+  row.error_event =
+      R"({"id":"$request_id","object":"chat.completion.chunk","created":"$created","model":"$model","provider":"Mock",)"
+      R"("error":{"code":"$code","message":"$message"},)"
+      R"("choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]})";
+  row.errors = {openrouter_errors, std::size(openrouter_errors)};
+  row.request_id = "gen-@-********************";
+  row.id_header = "x-generation-id";
+  row.identifies_errors = false;
+  row.completion_id = "";
+  row.opening_comment = ": OPENROUTER PROCESSING\n\n";
+  row.provider = R"(,"provider":"Mock")";
+  row.refusal_key = true;
+  row.native_finish_reason = true;
+  row.thinking = {R"(,"reasoning":)", R"(,"format":"unknown","index":0}])", details};
+  row.no_thinking = R"(,"reasoning":null)";
+  row.thinking_delta = {R"({"content":"","role":"assistant","reasoning":)", R"(,"format":"unknown","index":0}]})",
+                        details};
+  row.text_delta.close = R"(,"role":"assistant"})";
+  row.calls_delta = R"({"content":null,"role":"assistant","tool_calls":[{)";
+  row.begins_with_role = false;
+  row.role_delta = {role, role, ""};
+  row.finish_delta = role;
+  row.cached_tokens_key = true;
+  row.further_usage = R"(,"cost":0,"is_byok":false)";
+  row.usage_repeats_finish = true;
+  return row;
+}
+
+inline constexpr std::array rows = {
+    named(Profile::documented, "documented"), openai(), dashscope(), deepseek(), siliconflow(), openrouter()};
 
 }  // namespace profiles
 
-MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const { return std::find(names, names + count, name) != names + count; }
+MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const {
+  const auto spaced = [](std::string_view text) { return ' ' + std::string(text) + ' '; };
+  return name.find(' ') == name.npos && spaced(names).find(spaced(name)) != names.npos;
+}
 
 MOCK_GATEWAY_INLINE const ProfileTraits& traits_of(Profile profile) {
   for (const ProfileTraits& row : profiles::rows) {
     if (row.profile == profile) return row;
   }
   throw GatewayError("profile " + std::to_string(static_cast<int>(profile)) + " has no row in model/profile.cpp");
+}
+
+MOCK_GATEWAY_INLINE const ErrorRow& error_row_of(const ProfileTraits& profile, int status, std::string_view code) {
+  static const ErrorRow unchanged;
+  for (const ErrorRow& row : profile.errors) {
+    const bool has_status = row.status == 0 || row.status == status || row.status == status / 100;
+    if (has_status && (row.when.empty() || row.when == code)) return row;
+  }
+  return unchanged;
 }
 
 }  // namespace detail
@@ -17282,7 +17469,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
-// Error bodies, with the openai profile's codes and texts; the list of models.
+// Error bodies: how templates and rows of a profile are filled; the list of models.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
@@ -17290,42 +17477,55 @@ namespace bodies {
 /// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-MOCK_GATEWAY_INLINE std::string openai_type(int status) {
-  if (status == 429) return "requests";
-  return status >= 500 ? "server_error" : "invalid_request_error";
+/// Returns the word of the row unless the test has `chosen` its own.
+MOCK_GATEWAY_INLINE std::string word_of(const std::string& own, std::string_view of_row, bool chosen) {
+  return chosen || of_row.empty() ? own : std::string(of_row);
 }
 
-/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
-MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
+/// Returns the code: null, a number if the row has one, or a string.
+MOCK_GATEWAY_INLINE Json code_of(const Failure& failure, const ErrorRow& row, bool chosen) {
+  constexpr std::string_view limit = "$number";  // OpenAI's codes differ for integers and decimals
+  const std::string& own = failure.code();
+  if (!row.code.empty() && row.code.front() == '#') {
+    const bool is_number = !own.empty() && own.size() < 10 && own.find_first_not_of("0123456789") == own.npos;
+    if (row.code == "#status" && !is_number) return failure.status();
+    return std::stoi(is_number ? own : std::string(row.code.substr(1)));
+  }
+  const std::string code = word_of(own, row.code, chosen);
+  if (code.empty() || code == "$null") return Json();
+  if (code.compare(0, limit.size(), limit) != 0) return code;
   const std::string& param = failure.param();
-  const bool below = failure.code() == "value_below_minimum";
-  if (!param.empty() && (below || failure.code() == "value_above_maximum")) {
-    const bool integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" || param == "seed" ||
-                         param == "top_logprobs";
-    return std::string(integer ? "integer" : "decimal") + (below ? "_below_min_value" : "_above_max_value");
-  }
-  if (failure.code() == "unknown_path") return "unknown_url";
-  return failure.code();
+  if (param.empty()) return own;
+  const bool is_integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" ||
+                          param == "seed" || param == "top_logprobs";
+  return (is_integer ? "integer" : "decimal") + code.substr(limit.size());
 }
 
-/// Returns the content of `error` in OpenAI's error bodies.
-MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
-  const bool type_chosen = failure.type() != "error";
-  Json error = {{"message", failure.message()},
-                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
-                {"param", failure.param().empty() ? Json() : Json(failure.param())},
-                {"code", openai_code(failure)}};
-  const bool is_authentication = failure.is_documented_authentication_failure();
-  if (is_authentication && failure.status() == 401) {
-    error["message"] = "Incorrect API key provided.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "invalid_api_key";
-  } else if (is_authentication && failure.status() == 403) {
-    error["message"] = "You have insufficient permissions for this operation.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "insufficient_permissions";
+/// Returns the values that templates name.
+MOCK_GATEWAY_INLINE Json error_values(const Failure& failure, const ErrorContext& context, const ErrorRow& row) {
+  const Failure usual = failure_with_status(failure.status());
+  const bool is_usual = failure.code() == usual.code() && failure.message() == usual.message();
+  const bool has_own_code = context.scripted && !is_usual && row.when.empty();
+  return {{"code", context.profile == Profile::documented ? Json(failure.code()) : code_of(failure, row, has_own_code)},
+          {"message", word_of(failure.message(), row.message, !is_usual)},
+          {"type", word_of(failure.type(), row.type, failure.type() != "error")},
+          {"param", failure.param().empty() ? Json() : Json(failure.param())},
+          {"request_id", context.request_id},
+          {"created", context.stream ? context.stream->context().created : 0},
+          {"model", context.stream ? context.stream->model() : std::string()}};
+}
+
+/// Replaces each string that names a value, and the name of a text at the end of a string.
+MOCK_GATEWAY_INLINE void fill(Json& part, const Json& values) {
+  if (part.is_structured()) {
+    for (Json& inner : part) fill(inner, values);
+    return;
   }
-  return error;
+  const std::string text = part.is_string() ? part.get<std::string>() : std::string();
+  const std::size_t name = text.find('$');
+  if (name == text.npos) return;
+  const Json& value = values.at(text.substr(name + 1));
+  part = name == 0 ? value : Json(text.substr(0, name) + value.get<std::string>());
 }
 
 MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created) {
@@ -17334,11 +17534,16 @@ MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created)
 
 }  // namespace bodies
 
-MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
+MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, const ErrorContext& context, bool event) {
   if (failure.raw_body()) return *failure.raw_body();
-  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
-  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
-  return bodies::text_of({{"error", std::move(error)}});
+  const ProfileTraits& profile = traits_of(context.profile);
+  const ErrorRow& row = error_row_of(profile, failure.status(), failure.code());
+  std::string_view body = row.body.empty() ? profile.error_body : row.body;
+  if (event && !profile.error_event.empty()) body = profile.error_event;
+  Json json = read_json_if_valid(body);
+  if (json.is_discarded()) return std::string(body);
+  bodies::fill(json, bodies::error_values(failure, context, row));
+  return bodies::text_of(json);
 }
 
 MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
@@ -17556,21 +17761,21 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
     } else if (completions::has_logprobs_key(*this)) {
       out += R"(,"logprobs":null)";
     }
-    completions::append_string(out, "finish_reason", choice.finish_reason);
+    completions::append_finish_reason(out, Json(choice.finish_reason).dump(), traits());
     out += '}';
   }
   out += ']';
   completions::append_usage(out, *this);
   completions::append_system_fingerprint(out, *this);
   out += '}';
-  if (has_extra()) merge_extra(out, "message");
+  if (has_extra()) merge_extra(out, "message", true);
   return out;
 }
 
-MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
+MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message, bool begins) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // not the first delta
+    if (!begins) continue;
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);
@@ -17594,34 +17799,40 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
 }  // namespace completions
 
 MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
-    : completion_(completion), positions_(completion.choices().size()) {
-  const ProfileTraits& profile = completion_.traits();
-  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
-  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+    : completion_(completion), traits_(completion.traits()) {
+  const bool is_asked = completion_.include_usage() && !traits_.usage_so_far;
+  usage_on_finish_ = is_asked && traits_.usage_on_finish;
+  usage_due_ = traits_.usage_repeats_finish || (is_asked && !usage_on_finish_);
   has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
-    deltas_left_ += 1 + choice.tool_calls.size();
+    const std::size_t others = choice.deltas() + choice.tool_calls.size();
+    const bool has_role_delta = traits_.begins_with_role || others == 0;
+    positions_.push_back(has_role_delta ? 0 : 1);
+    deltas_left_ += (has_role_delta ? 1 : 0) + choice.tool_calls.size();
     call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
   completions::append_envelope(head_, completion_, "chat.completion.chunk");
-  completions::append_system_fingerprint(head_, completion_);
+  tail_ = "]";
+  const bool fingerprint_follows = traits_.system_fingerprint == SystemFingerprint::empty;
+  completions::append_system_fingerprint(fingerprint_follows ? tail_ : head_, completion_);
   head_ += R"(,"choices":[)";
-  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (is_asked && !traits_.usage_repeats_finish) tail_ += R"(,"usage":null)";
+  tail_ += '}';
+  completions::append_finish_reason(unfinished_, "null", traits_);
+  unfinished_ += '}' + tail_;
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
-  rest_ += R"(,"finish_reason":null})" + tail_;
-
-  thinking_open_ =
-      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
+  rest_ += unfinished_;
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+  begins_choice_ = false;
   if (!write(event)) return false;
   ++count_;
-  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  if (traits_.usage_so_far) append_usage_so_far(event);
+  if (has_extra_) completion_.merge_extra(event.data, "delta", begins_choice_);
   for (const ExtraChunk& extra : completion_.extra_chunks()) {
     if (extra.number != count_) continue;
     Json chunk = completions::read_own(event.data);
@@ -17657,6 +17868,11 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
   }
   if (!usage_due_) return false;
   usage_due_ = false;
+  if (traits_.usage_repeats_finish && !positions_.empty()) {
+    usage_on_finish_ = true;
+    write_finish(positions_.size() - 1, event);
+    return true;
+  }
   event.data = head_;
   event.data += ']';
   completions::append_usage(event.data, completion_);
@@ -17667,31 +17883,32 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
 MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   std::size_t position = positions_[index]++;
+  begins_choice_ = position == 0 || (position == 1 && !traits_.begins_with_role);
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.traits().role_delta);
+    event.data += completions::role_delta(choice, traits_.role_delta);
     event.data += rest_;
     return true;
   }
   position -= 1;
   if (position < choice.thinking.deltas()) {
     begin(index, event);
-    write_token(thinking_open_, choice.thinking, position, "}", event);
+    write_token(traits_.thinking_delta, choice.thinking, position, event);
     event.data += rest_;
     return true;
   }
   position -= choice.thinking.deltas();
   if (position < choice.text.deltas()) {
     begin(index, event);
-    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    write_token(traits_.text_delta, choice.text, position, event);
     end_with_logprobs(index, 0, choice.text, position, event);
     return true;
   }
   position -= choice.text.deltas();
   if (position < choice.refusal.deltas()) {
     begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    write_token({R"({"refusal":)", "}"}, choice.refusal, position, event);
     end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
     return true;
   }
@@ -17703,14 +17920,14 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   const CallDelta& delta = call_deltas_[index][position];
   const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
-  event.data += R"({"tool_calls":[{)";
+  event.data += traits_.calls_delta;
   completions::append_integer(event.data, "index", delta.call);
   if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
-    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta.fragment - 1, "}}", event);
+    write_token({call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", "}}"}, call.arguments,
+                delta.fragment - 1, event);
   }
   event.data += "]}";
   event.data += rest_;
@@ -17724,13 +17941,22 @@ MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent&
   event.data += R"(,"delta":)";
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
-                                   std::string_view close, StreamEvent& event) {
+MOCK_GATEWAY_INLINE void CompletionEvents::write_token(const TextForm& form, const TokenizedText& text, std::size_t delta,
+                                   StreamEvent& event) {
   event.token = true;
   event.share = text.share(delta);
-  event.data += open;
-  text::append_json_string(event.data, text.delta(delta));
-  event.data += close;
+  completions::append_text(event.data, form, text.delta(delta));
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::append_usage_so_far(StreamEvent& event) {
+  if (event.token) shares_ += event.share;
+  const TokenUsage& whole = completion_.usage();
+  const std::int64_t sent = std::min(static_cast<std::int64_t>(shares_ / whole_token), whole.completion_tokens());
+  TokenUsage so_far(whole.prompt_tokens(), sent);
+  if (whole.reasoning_tokens() && sent > 0) so_far = so_far.reasoning(std::min(sent, *whole.reasoning_tokens()));
+  event.data.pop_back();
+  completions::append_usage(event.data, completion_, deltas_left_ > 0 ? &so_far : nullptr);
+  event.data += '}';
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
@@ -17742,13 +17968,12 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, 
     return;
   }
   completions::append_logprobs(event.data, completion_, index, before + first, before + last);
-  event.data += R"(,"finish_reason":null})";
-  event.data += tail_;
+  event.data += unfinished_;
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   begin(index, event);
-  event.data += completion_.traits().finish_delta;
+  event.data += traits_.finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }
@@ -17756,13 +17981,12 @@ MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, Strea
 MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   if (positions_[index] != 1 + choice.deltas() + choice.tool_calls.size()) return;
-  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
-  event.data.resize(event.data.size() - unfinished.size());
+  event.data.resize(event.data.size() - unfinished_.size());
   end_with_finish_reason(index, deltas_left_ == 0, event);
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  completions::append_finish_reason(event.data, Json(completion_.choices()[index].finish_reason).dump(), traits_);
   event.data += '}';
   if (usage_on_finish_ && last) {
     event.data += ']';
@@ -17799,8 +18023,8 @@ MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Compl
   const SystemFingerprint kind = completion.traits().system_fingerprint;
   if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
-  if (kind == SystemFingerprint::null) {
-    out += "null";
+  if (kind == SystemFingerprint::null || kind == SystemFingerprint::empty) {
+    out += kind == SystemFingerprint::null ? "null" : R"("")";
     return;
   }
   std::uint64_t bits = fingerprint(completion.model());
@@ -17815,12 +18039,28 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
   append_string(out, "object", object);
   append_integer(out, "created", completion.context().created);
   append_string(out, "model", completion.model());
+  out += completion.traits().provider;
 }
 
-MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
-  const TokenUsage& usage = completion.usage();
+MOCK_GATEWAY_INLINE void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile) {
+  out += R"(,"finish_reason":)" + reason;
+  if (profile.native_finish_reason) out += R"(,"native_finish_reason":)" + reason;
+}
+
+MOCK_GATEWAY_INLINE void append_text(std::string& out, const TextForm& form, std::string_view text) {
+  out += form.open;
+  text::append_json_string(out, text);
+  if (!form.again.empty()) {
+    out += form.again;
+    text::append_json_string(out, text);
+  }
+  out += form.close;
+}
+
+MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far) {
+  const TokenUsage& usage = so_far ? *so_far : completion.usage();
   append_name(out, "usage");
-  if (completion.usage_json()) {
+  if (completion.usage_json() && !so_far) {
     out += *completion.usage_json();
     return;
   }
@@ -17828,6 +18068,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
   append_integer(out, "prompt_tokens", usage.prompt_tokens());
   append_integer(out, "completion_tokens", usage.completion_tokens());
   append_integer(out, "total_tokens", usage.total_tokens());
+  out += completion.traits().further_usage;
   const std::int64_t cached = usage.cached_tokens().value_or(0);
   if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
@@ -17962,9 +18203,9 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
     out += "null";
   }
   if (choice.thinking.size() > 0) {
-    append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
+    append_text(out, profile.thinking, choice.thinking.text);
+  } else {
+    out += profile.no_thinking;
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -22042,7 +22283,9 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
       next_stage_ = Stage::events;
       begin_stream();
       add_strike(Trigger::Kind::after_headers, 0);
-      return add({Kind::byte_order_mark});
+      add({Kind::byte_order_mark});
+      if (!opening_comment_.empty()) add({Kind::between, 0, opening_comment_});
+      return;
     case Stage::events: return send_events();
     case Stage::done:
       next_stage_ = Stage::at_end;
@@ -22504,7 +22747,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
-  extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  extra_.data = effect.failure() ? error_event_(*effect.failure()) : effect.bytes();
   ++events_;
   const bool done_follows = plan_.sse.done() && !sent_.done;
   send_event(extra_, !done_follows);
@@ -29530,8 +29773,8 @@ MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
   }
   if (advice.in_body == Duration{0}) advice.in_body.reset();
-  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
-  constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
+  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)", "free-models-per-day".
+  constexpr std::array<std::string_view, 4> parts = {"perday", "per day", "per_day", "per-day"};
   constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
   advice.of_a_day =
       std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return lower.find(part) != lower.npos; }) ||
@@ -29661,8 +29904,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/answer_headers.cpp ---------------------------------------------------------------------------------------
 
-// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
-// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's request id and `x-ratelimit-…`. The
+// answer to a CORS preflight.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -29710,24 +29953,37 @@ MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
 
+MOCK_GATEWAY_INLINE std::string make_id(std::string_view form, Random random, TimePoint now) {
+  std::string id;
+  for (const char part : form)
+    id += part == '*'   ? random.alphanumeric(1)
+          : part == '#' ? std::string(1, text::hex_digits[random.below(16)])
+          : part == '@' ? std::to_string(calendar::unix_seconds(now))
+                        : std::string(1, part);
+  return id;
+}
+
 MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
-  if (!traits_of(gateway.settings.profile).request_headers) return;
+  const ProfileTraits& profile = traits_of(gateway.settings.profile);
+  if (profile.request_id.empty()) return;
   wire::Headers& headers = served.answer.headers;
-  const auto add = [&](const char* name, const std::string& value) {
+  const auto add = [&](const std::string& name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };
-  const std::uint64_t request =
-      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
-  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  served.answer.request_id = served.request_id();
+  if (profile.identifies_errors || (served.chat && served.answer.status < 400))
+    add(std::string(profile.id_header), served.answer.request_id);
+  if (!profile.openai_headers) return;
   add("openai-processing-ms", "1");
+  add("openai-version", "2020-10-01");
   const std::string& key = served.presented.key.id;
   if (key.empty()) return;
   const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
     if (!quota) return;
-    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
-    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
-    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+    add("x-ratelimit-limit-" + what, std::to_string(quota->limit));
+    add("x-ratelimit-remaining-" + what, std::to_string(quota->remaining));
+    add("x-ratelimit-reset-" + what, reset_time(quota->reset));
   };
   const TimePoint now = gateway.clock.now();
   tell(gateway.keys->quota(key, now), "requests");
@@ -30524,7 +30780,7 @@ MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
     strike_delivery(served, {});
   }
   if (reply->failure()) {
-    answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
+    served.become(*reply->failure(), true);
     return;
   }
   answer.status = reply->status();
@@ -30634,7 +30890,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
   const std::string requested = ", Requested " + number(tokens) + ". ";
-  const bool has_own_type = traits_of(served.gateway.settings.profile).error_shape == ErrorShape::openai;
+  const bool has_own_type = traits_of(served.gateway.settings.profile).openai_headers;
   const std::string type = has_own_type ? "tokens" : "error";
   const auto refused = [&](int status, std::string message) {
     return failure(status, "rate_limit_exceeded", std::move(message)).type(type);
@@ -30981,7 +31237,9 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  const Random random(fingerprint(std::to_string(occurrence), served.fingerprint));
+  const std::string_view form = traits_of(context.profile).completion_id;
+  context.id = form.empty() ? served.request_id() : make_id(form, random, served.timeline.now());
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -31020,7 +31278,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
   const ReplyData& reply = Access::data(*delivery.reply);
   if (served.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
-    answer.become(*reply.failure, settings.profile, served.timeline.now());
+    served.become(*reply.failure, true);
     delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
@@ -31457,7 +31715,10 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
     answer.headers.add("Content-Encoding", "gzip");
   Delivery& delivery = delivery_.emplace(reply, answer.delivery.pace, connection_, *timeline_,
                                          answer.delivery.start.value_or(record_->received), record_->progress);
-  delivery.profile(gateway_.settings.profile);
+  delivery.on_error_event([this](const Failure& failure) {
+    const Completion* const stream = answer_.delivery.completion ? &*answer_.delivery.completion : nullptr;
+    return error_body(failure, {gateway_.settings.profile, answer_.request_id, true, stream}, true);
+  });
   delivery.stall_guard(gateway_.settings.stall_guard);
   delivery.before_last_bytes([this] {
     give_back();
@@ -31484,6 +31745,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
                           answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
+    delivery.opening_comment(answer.delivery.completion->traits().opening_comment);
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
     chunks_ = chunks.get();
     events_ = std::move(chunks);
@@ -31631,24 +31893,35 @@ MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "in
 
 }  // namespace served_requests
 
-MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
-  status = failure.status();
-  error_code = failure.code();
-  content_type = failure.raw_body() ? failure.content_type() : "application/json";
-  headers = failure.headers(now);
-  body = error_body(failure, profile);
+MOCK_GATEWAY_INLINE const std::string& ServedRequest::request_id() {
+  const std::string_view form = traits_of(gateway.settings.profile).request_id;
+  if (request_id_.empty() && !form.empty()) {
+    const std::uint64_t hash =
+        detail::fingerprint(request.body, detail::fingerprint(request.target, gateway.settings.seed));
+    request_id_ = make_id(form, Random(hash ^ gateway.occurrences.next(hash)), timeline.now());
+  }
+  return request_id_;
 }
 
-MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
-  delivery = DeliveryPlan();
-  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
-  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
-  refusal = documented ? failure.message() : std::string();
-  become(failure, profile, now);
+MOCK_GATEWAY_INLINE void ServedRequest::become(const Failure& failure, bool scripted) {
+  answer.status = failure.status();
+  answer.error_code = failure.code();
+  answer.headers = failure.headers(timeline.now());
+  const std::string header(traits_of(gateway.settings.profile).id_header);
+  answer.body =
+      error_body(failure, {gateway.settings.profile, answer.headers.find(header).value_or(request_id()), scripted});
+  const bool is_json = !answer.body.empty() && (answer.body.front() == '{' || answer.body.front() == '"');
+  answer.content_type = failure.raw_body() ? failure.content_type()
+                        : is_json          ? "application/json"
+                                           : "text/plain; charset=utf-8";
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::fail(const Failure& failure, Decision::Kind kind) {
-  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  answer.delivery = DeliveryPlan();
+  answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
+  answer.refusal = documented ? failure.message() : std::string();
+  become(failure, kind == Decision::Kind::forced_failure);
   return true;
 }
 
@@ -39317,261 +39590,261 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    845    model/reply.hpp
 //   1174    model/received_request.hpp
 //   1258    model/failure.hpp
-//   1360    core/wait.hpp
-//   1392    core/clock.hpp
-//   1499    model/fault.hpp
-//   1664    model/hold.hpp
-//   1708    model/pace.hpp
-//   1858    model/sse_dialect.hpp
-//   1975    model/writes.hpp
-//   2006    model/http_reply.hpp
-//   2083    model/connection_fault.hpp
-//   2174    evidence/journal.hpp
-//   2459    model/sent_answer.hpp
-//   2525    script/near_miss.hpp
-//   2569    evidence/verification.hpp
-//   2693    model/finding.hpp
-//   2735    evidence/review.hpp
-//   2876    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//   1358    core/wait.hpp
+//   1390    core/clock.hpp
+//   1497    model/fault.hpp
+//   1662    model/hold.hpp
+//   1706    model/pace.hpp
+//   1856    model/sse_dialect.hpp
+//   1973    model/writes.hpp
+//   2004    model/http_reply.hpp
+//   2081    model/connection_fault.hpp
+//   2172    evidence/journal.hpp
+//   2457    model/sent_answer.hpp
+//   2523    script/near_miss.hpp
+//   2567    evidence/verification.hpp
+//   2691    model/finding.hpp
+//   2733    evidence/review.hpp
+//   2874    model/operation.hpp
+//   2905    keys/api_key.hpp
+//   3027    keys/keys.hpp
+//   3083    model/profile.hpp
+//   3117    model/tokenizer.hpp
+//   3129    gateway/options.hpp
+//   3271    model/acceptance.hpp
+//   3440    request/chat_request.hpp
+//   3559    script/scope.hpp
+//   3613    script/failure_scope.hpp
+//   3660    script/chaos.hpp
+//   3754    gateway/sweep.hpp
+//   3895    gateway/catalogue.hpp
+//   4056    gateway/mishaps.hpp
+//   4155    document/scenario_files.hpp
+//   4187    core/error.hpp
+//   4202    document/script_document.hpp
+//   4341    evidence/evidence_json.hpp
+//   4365    core/printed.hpp
+//   4394    core/reporter.hpp
+//   4473  Implementation
+//   4534    core/rows.hpp
+//   4560    core/text.hpp
+//   4663    core/json_reader.hpp
+//   4719    core/random.hpp
+//   4749    core/pattern.hpp
+//   4840    core/json_pointer.hpp
+//   4888    core/calendar.hpp
+//   4907    core/access.hpp
+//   4979    core/timeline.hpp
+//   5159    core/change_count.hpp
+//   5203    core/process.hpp
+//   5230    core/warning.hpp
+//   5245    core/heap_optional.hpp
+//   5272    core/handoff.hpp
+//   5309    model/profile_traits.hpp
+//   5450    model/checks.hpp
+//   5466    model/reply_data.hpp
+//   5535    model/failure_rows.hpp
+//   5575    model/request_error.hpp
+//   5588    model/fault_rows.hpp
+//   5704    model/dialect_rows.hpp
+//   5741    model/finding_kinds.hpp
+//   5830    model/reply_checks.hpp
+//   5879    request/embedding_request.hpp
+//   5903    request/chat_parser.hpp
+//   5920    request/chat_fields.hpp
+//   5968    request/chat_reader.hpp
+//   6063    keys/secrets.hpp
+//   6106    keys/key_store.hpp
+//   6313    answer/events.hpp
+//   6371    answer/tokens.hpp
+//   6441    answer/completion.hpp
+//   6531    answer/bodies.hpp
+//   6568    answer/completion_json.hpp
+//   6608    answer/completion_events.hpp
+//   6671    answer/words.hpp
+//   6686    answer/default_reply.hpp
+//   6701    answer/schema_checker.hpp
+//   6804    answer/embeddings.hpp
+//   6820    answer/occurrences.hpp
+//   6855    script/matcher_node.hpp
+//   6975    script/owed_replies.hpp
+//   7037    script/script.hpp
+//   7303    script/chaos_plan.hpp
+//   7345    script/chaos_rules.hpp
+//   7419    script/connection_faults.hpp
+//   7473    script/forced_failures.hpp
+//   7512    script/field_matchers.hpp
+//   7586    script/hiding.hpp
+//   7625    script/excerpts.hpp
+//   7649    script/json_comparison.hpp
+//   7675    delivery/answer_log.hpp
+//   7785    delivery/gzip.hpp
+//   7811    delivery/framing.hpp
+//   7869    delivery/outlet.hpp
+//   7917    delivery/pace_schedule.hpp
+//   7959    delivery/progress.hpp
+//   8021    delivery/waits.hpp
+//   8097    delivery/write_queue.hpp
+//   8192    delivery/delivery.hpp
+//   8482    http/exchange_observer.hpp
+//   8516    http/sockets.hpp
+//   8636    http/wakes.hpp
+//   8705    http/connection.hpp
+//   8974    http/request_reader.hpp
+//   9101    http/server.hpp
+//   9161    http/response.hpp
+//   9176    http/turned_away.hpp
+//   9224    http/workers.hpp
+//   9280    http/acceptor.hpp
+//   9323    http/poller.hpp
+//   9376    http/reactor.hpp
+//   9482    evidence/kept_problems.hpp
+//   9545    evidence/record.hpp
+//   9803    evidence/diagnosis.hpp
+//   9868    evidence/gateway_problems.hpp
+//   9967    evidence/review_parts.hpp
+//  10031    serve/asked_requests.hpp
+//  10108    serve/operations.hpp
+//  10175    serve/served_models.hpp
+//  10215    serve/gateway_state.hpp
+//  10274    serve/served_request.hpp
+//  10470    serve/runner.hpp
+//  10526    serve/connection_loop.hpp
+//  10569    serve/tester_code.hpp
+//  10633    gateway/catalogue_entries.hpp
+//  10904    gateway/option_values.hpp
+//  10964    gateway/sweep_run.hpp
+//  10988    document/script_reader.hpp
+//  11199    document/script_sections.hpp
+//  11384    document/script_values.hpp
+//  11550    core/calendar.cpp
+//  11631    core/clock.cpp
+//  12036    core/gate.cpp
+//  12248    core/json_reader.cpp
+//  12589    core/pattern.cpp
+//  13002    core/random.cpp
+//  13057    core/reporter.cpp
+//  13155    core/text.cpp
+//  13499    model/acceptance.cpp
+//  13558    model/checks.cpp
+//  13595    model/connection_fault.cpp
+//  13697    model/failure.cpp
+//  13839    model/fault.cpp
+//  14073    model/finding.cpp
+//  14107    model/http_reply.cpp
+//  14173    model/pace.cpp
+//  14371    model/profile.cpp
+//  14670    model/range.cpp
+//  14700    model/received_request.cpp
+//  14768    model/reply.cpp
+//  15174    model/reply_checks.cpp
+//  15368    model/reply_template.cpp
+//  15535    model/sent_answer.cpp
+//  15563    model/sse_dialect.cpp
+//  15708    request/chat_fields.cpp
+//  15850    request/chat_messages.cpp
+//  16059    request/chat_reader.cpp
+//  16467    request/chat_request.cpp
+//  16551    request/embedding_request.cpp
+//  16639    keys/api_key.cpp
+//  16689    keys/key_store.cpp
+//  17201    keys/keys.cpp
+//  17265    keys/secrets.cpp
+//  17470    answer/bodies.cpp
+//  17561    answer/completion.cpp
+//  17787    answer/completion_events.cpp
+//  18002    answer/completion_json.cpp
+//  18236    answer/default_reply.cpp
+//  18413    answer/embeddings.cpp
+//  18530    answer/schema_checker.cpp
+//  18993    answer/schema_instance.cpp
+//  19366    answer/tokens.cpp
+//  19587    answer/words.cpp
+//  19648    script/chaos.cpp
+//  19788    script/chaos_rules.cpp
+//  19900    script/connection_faults.cpp
+//  20009    script/excerpts.cpp
+//  20071    script/field_matchers.cpp
+//  20449    script/forced_failures.cpp
+//  20538    script/hiding.cpp
+//  20653    script/json_comparison.cpp
+//  20739    script/matcher.cpp
+//  21032    script/matchers.cpp
+//  21383    script/scope.cpp
+//  21441    script/script.cpp
+//  21859    script/text_matchers.cpp
+//  21998    delivery/answer_log.cpp
+//  22168    delivery/delivery.cpp
+//  22638    delivery/faults_and_waits.cpp
+//  22931    delivery/framing.cpp
+//  23071    delivery/gzip.cpp
+//  23143    delivery/pace_schedule.cpp
+//  23212    delivery/progress.cpp
+//  23293    delivery/write_queue.cpp
+//  23434    http/acceptor.cpp
+//  23542    http/compatibility.cpp
+//  23651    http/connection.cpp
+//  24234    http/poller.cpp
+//  24402    http/reactor.cpp
+//  24665    http/request_reader.cpp
+//  25138    http/response.cpp
+//  25219    http/server.cpp
+//  25626    http/sockets.cpp
+//  26128    http/turned_away.cpp
+//  26212    http/workers.cpp
+//  26325    evidence/diagnosis.cpp
+//  26555    evidence/evidence_json.cpp
+//  26924    evidence/exchange.cpp
+//  27214    evidence/gateway_problems.cpp
+//  27662    evidence/journal.cpp
+//  27817    evidence/kept_problems.cpp
+//  27927    evidence/notes.cpp
+//  28029    evidence/record.cpp
+//  28491    evidence/redaction.cpp
+//  28631    evidence/redirects.cpp
+//  28754    evidence/retries.cpp
+//  29284    evidence/review.cpp
+//  29690    evidence/told_in_body.cpp
+//  29787    evidence/verification.cpp
+//  29905    serve/answer_headers.cpp
+//  29995    serve/asked_requests.cpp
+//  30062    serve/chat_judge.cpp
+//  30415    serve/connection_loop.cpp
+//  30576    serve/gateway_state.cpp
+//  30612    serve/judge.cpp
+//  30858    serve/limits.cpp
+//  30955    serve/operations.cpp
+//  31181    serve/reply_answer.cpp
+//  31324    serve/request_checks.cpp
+//  31409    serve/runner.cpp
+//  31807    serve/served_models.cpp
+//  31885    serve/served_request.cpp
+//  31964    gateway/catalogue.cpp
+//  32383    gateway/catalogue_chunks.cpp
+//  32694    gateway/catalogue_delivery.cpp
+//  32858    gateway/catalogue_entries.cpp
+//  33088    gateway/catalogue_failures.cpp
+//  33379    gateway/catalogue_framing.cpp
+//  33610    gateway/catalogue_tool_calls.cpp
+//  33817    gateway/chat_script.cpp
+//  33966    gateway/gateway.cpp
+//  34263    gateway/mishaps.cpp
+//  34605    gateway/options.cpp
+//  34758    gateway/sweep.cpp
+//  35178    document/scenario_files.cpp
+//  35316    document/script_document.cpp
+//  35706    document/script_faults.cpp
+//  35998    document/script_files.cpp
+//  36142    document/script_gateway.cpp
+//  36446    document/script_matchers.cpp
+//  36739    document/script_objects.cpp
+//  36899    document/script_reader.cpp
+//  37347    document/script_references.cpp
+//  37683    document/script_replies.cpp
+//  38074    document/script_schema.cpp
+//  38201    document/script_sections.cpp
+//  38743    document/script_values.cpp
+//  39131  Adapters
+//  39148    adapters/catch2.hpp
+//  39302    adapters/doctest.hpp
+//  39462    adapters/gtest.hpp

@@ -516,6 +516,8 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("profile": "openai")").profile == Profile::openai);
   CHECK(values(R"("profile": "dashscope")").profile == Profile::dashscope);
   CHECK(values(R"("profile": "deepseek")").profile == Profile::deepseek);
+  CHECK(values(R"("profile": "siliconflow")").profile == Profile::siliconflow);
+  CHECK(values(R"("profile": "openrouter")").profile == Profile::openrouter);
   CHECK(values(R"("pace": {"chunked": {"words": 2}})").pace.chunking()->count() == 2);
   CHECK(values(R"("models": "any")").any_model);
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});
