@@ -1329,7 +1329,7 @@ class Failure {
 
   /// Sets the body's `error.type`. Default: `error`.
   [[nodiscard]] Failure type(std::string type) const;
-  /// Sets the body's `error.param`, the JSON path of the error's cause. Only the openai profile sends it.
+  /// Sets the body's `error.param`, the JSON path of the error's cause. Profiles with such a field send it.
   [[nodiscard]] Failure param(std::string path) const;
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
@@ -1371,8 +1371,6 @@ class Failure {
   /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
-  bool is_documented_authentication_failure() const;
 
  private:
   int status_;
@@ -3145,14 +3143,19 @@ enum class Profile {
   /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
-  /// deltas of reasoning, empty content in the finish chunk.
+  /// deltas of reasoning, empty content in the finish chunk, request_id in errors.
   dashscope,
   /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
+  /// SiliconFlow's shapes: usage in every chunk, errors with an integer code and without `error`.
+  siliconflow,
+  /// OpenRouter's shapes: a comment before the first chunk, no role chunk, `reasoning`, `native_finish_reason`, usage
+  /// beside a choice, errors with an integer code, also in a chunk.
+  openrouter,
 };
 
-/// Returns "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek", "siliconflow", "openrouter".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
@@ -4601,33 +4604,29 @@ void pass_over_notes();
 #define MOCK_GATEWAY_INLINE
 #endif
 
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+// ---- core/rows.hpp --------------------------------------------------------------------------------------------------
+
+// Tables of constexpr rows: a view, and a check for completeness.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+/// A view of a constexpr array, for files that do not see the array.
+template <class Row>
+struct Rows {
+  const Row* first;
+  std::size_t count;
 
-/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Returns a number that is uniform in [0, 1).
-  double unit();
-  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
-  double normal();
-  /// Returns `length` characters of [0-9a-zA-Z].
-  std::string alphanumeric(std::size_t length);
-
- private:
-  std::uint64_t state_;
+  const Row* begin() const { return first; }
+  const Row* end() const { return first + count; }
 };
+
+/// Whether there is one row per enum value, in order, so that a value is the index of its row.
+template <class Row, std::size_t size, class Value>
+constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
+  for (std::size_t i = 0; i < size; ++i)
+    if (rows[i].*value != static_cast<Value>(i)) return false;
+  return size == count;
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -4790,6 +4789,36 @@ Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadO
 
 /// Returns a discarded value for invalid JSON. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Returns a number that is uniform in [0, 1).
+  double unit();
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
+  double normal();
+  /// Returns `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
 
 }}}  // namespace mock_gateway::detail
 
@@ -5207,32 +5236,6 @@ Duration bounded(Duration limit);
 
 }}}  // namespace mock_gateway::detail
 
-// ---- core/rows.hpp --------------------------------------------------------------------------------------------------
-
-// Tables of constexpr rows: a view, and a check for completeness.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// A view of a constexpr array, for files that do not see the array.
-template <class Row>
-struct Rows {
-  const Row* first;
-  std::size_t count;
-
-  const Row* begin() const { return first; }
-  const Row* end() const { return first + count; }
-};
-
-/// Whether there is one row per enum value, in order, so that a value is the index of its row.
-template <class Row, std::size_t size, class Value>
-constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
-  for (std::size_t i = 0; i < size; ++i)
-    if (rows[i].*value != static_cast<Value>(i)) return false;
-  return size == count;
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- core/change_count.hpp ------------------------------------------------------------------------------------------
 
 // Counts changes by the test, per key.
@@ -5389,17 +5392,13 @@ inline void hand_off_event_loop() noexcept {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-enum class ErrorShape {
-  code_message_type,
-  /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
-  openai,
-};
-
 enum class SystemFingerprint {
   absent,
   null,
   /// `fp_…`, different for each model.
   made_up,
+  /// An empty string, after the choices.
+  empty,
 };
 
 /// The first delta of a choice, as JSON.
@@ -5411,11 +5410,26 @@ struct RoleDelta {
   std::string_view thinking;
 };
 
-/// Names in an array with static lifetime.
-struct NameList {
-  const std::string_view* names = nullptr;
-  std::size_t count = 0;
+/// The JSON around a text: `open`, the text, `close`. Unless `again` is empty, it and the text come before `close`.
+struct TextForm {
+  std::string_view open;
+  std::string_view close;
+  std::string_view again = {};
+};
 
+/// What a profile sends instead of a failure's code, type and message, unless the test has chosen them.
+struct ErrorRow {
+  int status = 0;                 // 5: 500 to 599; 0: any
+  std::string_view when = {};     // the failure's code; empty: any
+  std::string_view code = {};     // empty: the failure's; "$null"; a number: "#20015", "#status"
+  std::string_view type = {};     // empty: the failure's
+  std::string_view message = {};  // empty: the failure's
+  std::string_view body = {};     // empty: the profile's
+};
+
+/// Names with spaces between them.
+struct NameList {
+  std::string_view names;
   bool has(std::string_view name) const;
 };
 
@@ -5448,23 +5462,45 @@ struct ProfileTraits {
 
   // Errors and headers.
 
-  ErrorShape error_shape = ErrorShape::code_message_type;
+  /// JSON in which a string with `$` names a value of `error_values()`. Other text is sent as it is.
+  std::string_view error_body = R"({"error":{"code":"$code","message":"$message","type":"$type"}})";
+  /// The data of an event with an error. Empty: as error_body.
+  std::string_view error_event;
+  /// The first row that fits a failure counts.
+  Rows<ErrorRow> errors = {nullptr, 0};
+  /// The form of request ids, see make_id(), and their header. Empty: none.
+  std::string_view request_id;
+  std::string_view id_header;
+  /// All answers have the header; otherwise only those to chat requests that are no errors.
+  bool identifies_errors = true;
   /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
-  /// Each answer has `x-request-id` and `openai-processing-ms`. For a key with a rate limit it also has
+  /// Each answer has `openai-processing-ms` and `openai-version`. For a key with a rate limit it also has
   /// `x-ratelimit-*-requests`, and with a token limit `x-ratelimit-*-tokens`.
-  bool request_headers = false;
+  bool openai_headers = false;
 
   // Completions and chunks.
 
+  /// The form of ids, see make_id(). Empty: the id is the request id.
+  std::string_view completion_id = "chatcmpl-************************";
+  /// A comment before the first chunk, with its blank line.
+  std::string_view opening_comment;
+  /// JSON after the model: `,"provider":…`.
+  std::string_view provider;
   SystemFingerprint system_fingerprint = SystemFingerprint::absent;
   /// Messages and logprobs have the key `refusal`; otherwise a refusal is sent as content.
   bool refusal_key = false;
   /// Choices and chunks have the key `logprobs` even if the request does not ask for them.
   bool logprobs_key = false;
-  /// Messages without reasoning and deltas of content have null `reasoning_content`.
-  bool null_reasoning = false;
-  bool null_content_while_thinking = false;
+  bool native_finish_reason = false;
+  /// The member of a message with reasoning, and of one without.
+  TextForm thinking = {R"(,"reasoning_content":)", ""};
+  std::string_view no_thinking;
+  TextForm thinking_delta = {R"({"reasoning_content":)", "}"};
+  TextForm text_delta = {R"({"content":)", "}"};
+  std::string_view calls_delta = R"({"tool_calls":[{)";
+  /// A choice that has other deltas begins with a role delta.
+  bool begins_with_role = true;
   RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
   /// The delta of a finish chunk, as JSON.
   std::string_view finish_delta = "{}";
@@ -5474,12 +5510,20 @@ struct ProfileTraits {
   /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
   bool prompt_cache_tokens = false;
+  /// Members of usage after the totals.
+  std::string_view further_usage;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
+  /// Each chunk has the usage of what was sent so far.
+  bool usage_so_far = false;
+  /// Usage that nobody asked for is sent too, in a chunk that repeats the finish chunk.
+  bool usage_repeats_finish = false;
 };
 
 /// Throws GatewayError for an unknown profile.
 const ProfileTraits& traits_of(Profile profile);
+/// Returns the profile's row for a failure with this status and code.
+const ErrorRow& error_row_of(const ProfileTraits& profile, int status, std::string_view code);
 
 }}}  // namespace mock_gateway::detail
 
@@ -5565,6 +5609,46 @@ struct ReplyData {
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- model/failure_rows.hpp -----------------------------------------------------------------------------------------
+
+// The ready-made failures: their names, statuses, codes and messages.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+struct FailureRow {
+  const char* name;
+  int status;
+  const char* code;
+  const char* message;
+
+  Failure make() const { return Failure(status, code, message); }
+};
+
+inline constexpr FailureRow failure_rows[] = {
+    {"bad_request", 400, "bad_request", "bad request"},
+    {"unauthorized", 401, "unauthorized", "unauthorized"},
+    {"forbidden", 403, "unauthorized", "unauthorized"},
+    {"not_found", 404, "not_found", "The requested resource does not exist."},
+    {"request_timeout", 408, "request_timeout", "The request took too long to arrive. Try again."},
+    {"conflict", 409, "conflict", "The request conflicts with another one. Try again."},
+    {"rate_limited", 429, "rate_limit_exceeded",
+     "The rate limit is exceeded. Try again after the time in Retry-After."},
+    {"server_error", 500, "internal_error", "The server failed to process the request. Try again later."},
+    {"bad_gateway", 502, "bad_gateway", "The server got no valid answer from upstream. Try again later."},
+    {"service_unavailable", 503, "service_unavailable", "The service is unavailable. Try again later."},
+    {"gateway_timeout", 504, "gateway_timeout", "The server got no answer from upstream in time. Try again later."},
+    {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
+};
+
+/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
+inline Failure failure_with_status(int status) {
+  for (const FailureRow& row : failure_rows)
+    if (row.status == status) return row.make();
+  return Failure(status, "forced_failure", "this failure was forced");
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -5695,46 +5779,6 @@ std::string place_of(const Trigger& trigger);
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
-}}}  // namespace mock_gateway::detail
-
-// ---- model/failure_rows.hpp -----------------------------------------------------------------------------------------
-
-// The ready-made failures: their names, statuses, codes and messages.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct FailureRow {
-  const char* name;
-  int status;
-  const char* code;
-  const char* message;
-
-  Failure make() const { return Failure(status, code, message); }
-};
-
-inline constexpr FailureRow failure_rows[] = {
-    {"bad_request", 400, "bad_request", "bad request"},
-    {"unauthorized", 401, "unauthorized", "unauthorized"},
-    {"forbidden", 403, "unauthorized", "unauthorized"},
-    {"not_found", 404, "not_found", "The requested resource does not exist."},
-    {"request_timeout", 408, "request_timeout", "The request took too long to arrive. Try again."},
-    {"conflict", 409, "conflict", "The request conflicts with another one. Try again."},
-    {"rate_limited", 429, "rate_limit_exceeded",
-     "The rate limit is exceeded. Try again after the time in Retry-After."},
-    {"server_error", 500, "internal_error", "The server failed to process the request. Try again later."},
-    {"bad_gateway", 502, "bad_gateway", "The server got no valid answer from upstream. Try again later."},
-    {"service_unavailable", 503, "service_unavailable", "The service is unavailable. Try again later."},
-    {"gateway_timeout", 504, "gateway_timeout", "The server got no answer from upstream in time. Try again later."},
-    {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
-};
-
-/// Returns the ready-made failure of a status; for another status, one with the code `forced_failure`.
-inline Failure failure_with_status(int status) {
-  for (const FailureRow& row : failure_rows)
-    if (row.status == status) return row.make();
-  return Failure(status, "forced_failure", "this failure was forced");
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
@@ -6486,36 +6530,6 @@ class LimitUse {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- answer/bodies.hpp ----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace wire {
-
-struct Model {
-  std::string id;
-  std::string owner = "mock_gateway";
-  /// The maximum tokens of a prompt and its max_tokens together, if limited.
-  std::optional<std::size_t> context_window = {};
-};
-
-}  // namespace wire
-
-namespace detail {
-
-/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
-/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
-std::string error_body(const Failure& failure, Profile profile);
-
-/// Returns `{"id", "object":"model", "created", "owned_by"}`.
-std::string model_body(const wire::Model& model, std::int64_t created);
-/// Returns `{"object":"list","data":[…]}`.
-std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
-
-}  // namespace detail
-
-}}  // namespace mock_gateway
-
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
 // The events of a stream: the type of an event, the interface of event sources, and the source for `chunks()`.
@@ -6705,7 +6719,8 @@ class Completion {
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
-  void merge_extra(std::string& json, const char* message) const;
+  /// Fields of the message are only merged if it `begins`.
+  void merge_extra(std::string& json, const char* message, bool begins) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// Returns the scripted usage as sent, or nothing if usage() applies.
@@ -6734,6 +6749,45 @@ class Completion {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- answer/bodies.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace wire {
+
+struct Model {
+  std::string id;
+  std::string owner = "mock_gateway";
+  /// The maximum tokens of a prompt and its max_tokens together, if limited.
+  std::optional<std::size_t> context_window = {};
+};
+
+}  // namespace wire
+
+namespace detail {
+
+/// Values of an error answer that are not the failure's.
+struct ErrorContext {
+  Profile profile = Profile::documented;
+  std::string request_id = {};
+  /// Whether the test sent the failure, so that a code of its own is kept.
+  bool scripted = true;
+  /// The completion whose stream the error ends, or null.
+  const Completion* stream = nullptr;
+};
+
+/// Returns the body of an error answer, or the data of an `event`: scripted, or else in the profile's form.
+std::string error_body(const Failure& failure, const ErrorContext& context, bool event = false);
+
+/// Returns `{"id", "object":"model", "created", "owned_by"}`.
+std::string model_body(const wire::Model& model, std::int64_t created);
+/// Returns `{"object":"list","data":[…]}`.
+std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
 // ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
 
 // The JSON of completions and their chunks.
@@ -6756,7 +6810,11 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
 void append_system_fingerprint(std::string& out, const Completion& completion);
-void append_usage(std::string& out, const Completion& completion);
+/// Appends the usage of the completion, or `so_far` instead.
+void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
+/// Appends `finish_reason`. `reason` is JSON.
+void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile);
+void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
@@ -6796,8 +6854,9 @@ class CompletionEvents final : public EventSource {
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
-  void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
-                   StreamEvent& event);
+  void write_token(const TextForm& form, const TokenizedText& text, std::size_t delta, StreamEvent& event);
+  /// Adds the usage of what was sent up to this chunk, which is that of the completion after the last delta.
+  void append_usage_so_far(StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
   void finish_delta(std::size_t index, StreamEvent& event);
@@ -6810,6 +6869,7 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
+  const ProfileTraits& traits_;
   std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
@@ -6819,14 +6879,14 @@ class CompletionEvents final : public EventSource {
   bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
+  bool begins_choice_ = false;  // the chunk is a choice's first
+  std::uint64_t shares_ = 0;    // of the tokens sent, for append_usage_so_far()
 
   // The constant parts of a chunk: head_, the choice's index and delta, rest_.
-  std::string head_;  // up to and including `"choices":[`
-  std::string rest_;  // after a delta without logprobs
-  std::string tail_;  // after the choice's object
-  // The JSON before and after the string in a delta.
-  std::string_view thinking_open_;
-  std::string_view text_close_;
+  std::string head_;        // up to and including `"choices":[`
+  std::string rest_;        // after a delta without logprobs
+  std::string unfinished_;  // from the finish_reason
+  std::string tail_;        // after the choice's object
 };
 
 }}}  // namespace mock_gateway::detail
@@ -8378,8 +8438,10 @@ class Delivery {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Sets the profile whose error bodies error events use.
-  void profile(Profile profile) { profile_ = profile; }
+  /// Sets what returns the data of an error event for a failure.
+  void on_error_event(std::function<std::string(const Failure&)> data_of) { error_event_ = std::move(data_of); }
+  /// Sets a comment to send before the events of a stream, with its blank line.
+  void opening_comment(std::string_view comment) { opening_comment_ = comment; }
   /// Sets the real time after which the connection of a wait for the client is reset. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
@@ -8596,7 +8658,8 @@ class Delivery {
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
-  Profile profile_ = Profile::documented;
+  std::function<std::string(const Failure&)> error_event_;
+  std::string_view opening_comment_;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
   std::string spent_guard_;
@@ -10495,6 +10558,7 @@ struct Answer {
   wire::Headers headers;
   std::string body;
   std::string error_code;
+  std::string request_id;
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
@@ -10512,10 +10576,6 @@ struct Answer {
 
   /// Drops everything but the place.
   void restart();
-  /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
-  void become(const Failure& failure, Profile profile, TimePoint now);
-  /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
-  void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
 /// A chat request that waits for the test's reply.
@@ -10558,7 +10618,13 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
+  /// Returns the answer's id, which only depends on the seed and the request. Empty if the profile has none.
+  const std::string& request_id();
+  /// Sets status, headers and body of the answer to those of a failure. `scripted`: the test sent it.
+  void become(const Failure& failure, bool scripted);
+
   // Each of these functions answers the request and returns true, so that a check can return the result.
+  /// Turns the answer into the failure. Drops what a reply has set, but keeps the stub.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -10569,6 +10635,8 @@ struct ServedRequest {
 
  private:
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
+
+  std::string request_id_;
 };
 
 // The steps that make the answer, each with its .cpp file.
@@ -10659,8 +10727,11 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set.
+/// Adds the headers that the profile has on every answer, except those already set. Sets the answer's request id.
 void add_profile_headers(ServedRequest& served);
+
+/// Returns an id of this form: `*` is a letter or digit, `#` a hexadecimal digit, `@` the time in Unix seconds.
+std::string make_id(std::string_view form, Random random, TimePoint now);
 
 }}}  // namespace mock_gateway::detail
 
@@ -14029,10 +14100,6 @@ MOCK_GATEWAY_INLINE wire::Headers Failure::headers(TimePoint now) const {
   return headers;
 }
 
-MOCK_GATEWAY_INLINE bool Failure::is_documented_authentication_failure() const {
-  return code_ == "unauthorized" && message_ == "unauthorized";
-}
-
 MOCK_GATEWAY_INLINE Failure failure(int status, std::string code, std::string message) {
   return Failure(status, std::move(code), std::move(message));
 }
@@ -14586,7 +14653,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// The profiles of vendors: the names, sent keys and accepted fields of each, and the fields that only OpenAI documents.
+// The profiles of vendors: the names, sent keys, errors and accepted fields of each. Sources: docs/profiles.md
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14620,52 +14687,95 @@ MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
 }
 
 /// Source: API reference of OpenAI, "Create chat completion".
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
+inline constexpr std::string_view openai_fields =
+    "audio frequency_penalty function_call functions logit_bias metadata modalities moderation prediction "
+    "prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort safety_identifier service_tier "
+    "store user verbosity web_search_options stream_options.include_obfuscation";
 
-inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
+inline constexpr std::string_view own_fields = "enable_thinking repetition_penalty";
 
 /// Source: API reference of OpenAI; fields documented as "or null".
-inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
-                                                                            "frequency_penalty",
-                                                                            "logit_bias",
-                                                                            "logprobs",
-                                                                            "max_completion_tokens",
-                                                                            "max_tokens",
-                                                                            "metadata",
-                                                                            "modalities",
-                                                                            "n",
-                                                                            "prediction",
-                                                                            "presence_penalty",
-                                                                            "reasoning_effort",
-                                                                            "seed",
-                                                                            "service_tier",
-                                                                            "stop",
-                                                                            "store",
-                                                                            "stream",
-                                                                            "stream_options",
-                                                                            "strict",
-                                                                            "temperature",
-                                                                            "top_logprobs",
-                                                                            "top_p"};
+inline constexpr std::string_view openai_nullable_fields =
+    "audio frequency_penalty logit_bias logprobs max_completion_tokens max_tokens metadata modalities n "
+    "prediction presence_penalty reasoning_effort seed service_tier stop store stream stream_options strict "
+    "temperature top_logprobs top_p";
+
+inline constexpr std::string_view invalid = "invalid_request_error";
+inline constexpr std::string_view busy = "service_unavailable_error";
+
+inline constexpr ErrorRow openai_errors[] = {
+    {400, "value_below_minimum", "$number_below_min_value", invalid},
+    {400, "value_above_maximum", "$number_above_max_value", invalid},
+    {401, "", "invalid_api_key", invalid,
+     "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys."},
+    {403, "unauthorized", "unsupported_country_region_territory", "request_forbidden",
+     "Country, region, or territory not supported",
+     R"({"error":{"code":"$code","message":"$message","param":"$param","type":"$type"}})"},
+    {429, "insufficient_quota", "", "insufficient_quota"},
+    {429, "", "", "requests"},
+    {5, "", "$null", "server_error"},
+    {0, "unknown_path", "unknown_url", invalid},
+    {0, "", "", invalid},
+};
+
+inline constexpr std::string_view two_ids =
+    R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"},)"
+    R"("id":"chatcmpl-$request_id","request_id":"$request_id"})";
+
+inline constexpr ErrorRow dashscope_errors[] = {
+    {400, "", "invalid_parameter_error", invalid, "", two_ids},
+    {401, "", "invalid_api_key", invalid,
+     "Incorrect API key provided. For details, see: "
+     "https://www.alibabacloud.com/help/en/model-studio/error-code#apikey-error"},
+    {403, "", "AccessDenied", "AccessDenied", "Access denied", two_ids},
+    {429, "insufficient_quota", "", "insufficient_quota"},
+    {429, "", "limit_requests", "limit_requests", "You exceeded your current requests list."},
+    {503, "", "ModelUnavailable", "ModelUnavailable", "Model is unavailable, please try again later."},
+    {5, "", "internal_error", "internal_error",
+     "An internal error has occured, please try again later or contact service support."},
+    {0, "", "", invalid},
+};
+
+inline constexpr ErrorRow deepseek_errors[] = {
+    {401, "", invalid, "authentication_error", "Authentication Fails, Your api key: **** is invalid"},
+    {402, "", invalid, "unknown_error", "Insufficient Balance"},
+    {429, "", "rate_limit_reached_error", "rate_limit_reached_error"},
+    {5, "", busy, busy,
+     "Service is too busy. We advise users to temporarily switch to alternative LLM API service providers."},
+    {0, "", invalid, invalid},
+};
+
+inline constexpr ErrorRow siliconflow_errors[] = {
+    {401, "", "#20015", "", "Invalid token", R"("$message")"},
+    {403, "", "#30001", "", "Sorry, your account balance is insufficient"},
+    {404, "unknown_path", "#20015", "", "", "404 page not found"},
+    {429, "", "#20015", "", "Request was rejected due to rate limiting. Details: TPM limit reached.",
+     R"({"message":"$message","data":null})"},
+    {503, "", "#50508", "", "System is too busy now. Please try again later."},
+    {5, "", "#50505"},
+    {0, "model_not_found", "#20012"},
+    {0, "", "#20015"},
+};
+
+inline constexpr std::string_view without_user = R"({"error":{"message":"$message","code":"$code"}})";
+
+inline constexpr ErrorRow openrouter_errors[] = {
+    {401, "", "#status", "", "Missing Authentication header", without_user},
+    {402, "", "#status", "",
+     "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford "
+     "10114. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account",
+     R"({"error":{"message":"$message","code":"$code","metadata":{"provider_name":null}},"user_id":"user_mock"})"},
+    {403, "", "#status", "", "Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys"},
+    {500, "", "#status", "", "Internal Server Error", without_user},
+    {502, "", "#status", "", "Provider returned error", without_user},
+    {503, "", "#status", "", "Service temporarily unavailable", without_user},
+    {0, "", "#status"},
+};
+
+inline constexpr std::string_view usual_error =
+    R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"}})";
+inline constexpr std::string_view hex_id = "################################";
+inline constexpr std::string_view thinking_without_content = R"({"content":null,"reasoning_content":)";
 
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
@@ -14680,17 +14790,20 @@ constexpr ProfileTraits openai() {
   ProfileTraits row = named(Profile::openai, "openai");
   row.acceptance = Acceptance::openai;
   row.documented = documented_by_openai;
-  row.further_fields = {openai_fields.data(), openai_fields.size()};
-  row.own_fields = {own_fields.data(), own_fields.size()};
-  row.nullable_fields = {openai_nullable_fields.data(), openai_nullable_fields.size()};
+  row.further_fields = {openai_fields};
+  row.own_fields = {own_fields};
+  row.nullable_fields = {openai_nullable_fields};
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;
   row.documents_embeddings = true;
   row.checks_other_parts = true;
-  row.error_shape = ErrorShape::openai;
+  row.error_body = usual_error;
+  row.errors = {openai_errors, std::size(openai_errors)};
+  row.request_id = "req_********************************";
+  row.id_header = "x-request-id";
   row.retry_after_ms = true;
-  row.request_headers = true;
+  row.openai_headers = true;
   row.system_fingerprint = SystemFingerprint::made_up;
   row.refusal_key = true;
   row.logprobs_key = true;
@@ -14702,9 +14815,14 @@ constexpr ProfileTraits openai() {
 
 constexpr ProfileTraits dashscope() {
   ProfileTraits row = named(Profile::dashscope, "dashscope");
+  row.error_body = R"({"error":{"message":"$message","type":"$type","param":"$param","code":"$code"},)"
+                   R"("request_id":"$request_id"})";
+  row.errors = {dashscope_errors, std::size(dashscope_errors)};
+  row.request_id = "########-####-####-####-############";
+  row.id_header = "x-request-id";
   row.system_fingerprint = SystemFingerprint::null;
   row.logprobs_key = true;
-  row.null_content_while_thinking = true;
+  row.thinking_delta.open = thinking_without_content;
   row.role_delta = {R"({"content":"","role":"assistant"})", R"({"content":null,"role":"assistant"})",
                     R"({"content":null,"role":"assistant","reasoning_content":""})"};
   row.finish_delta = R"({"content":""})";
@@ -14714,10 +14832,15 @@ constexpr ProfileTraits dashscope() {
 constexpr ProfileTraits deepseek() {
   constexpr std::string_view role = R"({"role":"assistant","content":null,"reasoning_content":""})";
   ProfileTraits row = named(Profile::deepseek, "deepseek");
+  row.error_body = usual_error;
+  row.errors = {deepseek_errors, std::size(deepseek_errors)};
+  row.request_id = hex_id;
+  row.id_header = "x-ds-trace-id";
   row.system_fingerprint = SystemFingerprint::made_up;
   row.logprobs_key = true;
-  row.null_reasoning = true;
-  row.null_content_while_thinking = true;
+  row.no_thinking = R"(,"reasoning_content":null)";
+  row.thinking_delta.open = thinking_without_content;
+  row.text_delta.close = R"(,"reasoning_content":null})";
   row.role_delta = {role, role, ""};
   row.finish_delta = R"({"content":""})";
   row.prompt_cache_tokens = true;
@@ -14725,17 +14848,82 @@ constexpr ProfileTraits deepseek() {
   return row;
 }
 
-inline constexpr std::array rows = {named(Profile::documented, "documented"), openai(), dashscope(), deepseek()};
+constexpr ProfileTraits siliconflow() {
+  ProfileTraits row = named(Profile::siliconflow, "siliconflow");
+  row.error_body = R"({"code":"$code","message":"$message","data":null})";
+  row.errors = {siliconflow_errors, std::size(siliconflow_errors)};
+  row.request_id = hex_id;
+  row.id_header = "x-siliconcloud-trace-id";
+  row.completion_id = hex_id;
+  row.system_fingerprint = SystemFingerprint::empty;
+  row.no_thinking = R"(,"reasoning_content":null)";
+  row.thinking_delta.open = thinking_without_content;
+  row.text_delta.close = R"(,"reasoning_content":null})";
+  row.role_delta = {R"({"content":"","reasoning_content":null,"role":"assistant"})",
+                    R"({"content":null,"reasoning_content":null,"role":"assistant"})",
+                    R"({"content":null,"reasoning_content":"","role":"assistant"})"};
+  row.finish_delta = R"({"content":"","reasoning_content":null})";
+  row.usage_so_far = true;
+  return row;
+}
+
+constexpr ProfileTraits openrouter() {
+  constexpr std::string_view role = R"({"content":"","role":"assistant"})";
+  constexpr std::string_view details = R"(,"reasoning_details":[{"type":"reasoning.text","text":)";
+  ProfileTraits row = named(Profile::openrouter, "openrouter");
+  row.error_body = R"({"error":{"message":"$message","code":"$code"},"user_id":"user_mock"})";
+  row.error_event =
+      R"({"id":"$request_id","object":"chat.completion.chunk","created":"$created","model":"$model","provider":"Mock",)"
+      R"("error":{"code":"$code","message":"$message"},)"
+      R"("choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]})";
+  row.errors = {openrouter_errors, std::size(openrouter_errors)};
+  row.request_id = "gen-@-********************";
+  row.id_header = "x-generation-id";
+  row.identifies_errors = false;
+  row.completion_id = "";
+  row.opening_comment = ": OPENROUTER PROCESSING\n\n";
+  row.provider = R"(,"provider":"Mock")";
+  row.refusal_key = true;
+  row.native_finish_reason = true;
+  row.thinking = {R"(,"reasoning":)", R"(,"format":"unknown","index":0}])", details};
+  row.no_thinking = R"(,"reasoning":null)";
+  row.thinking_delta = {R"({"content":"","role":"assistant","reasoning":)", R"(,"format":"unknown","index":0}]})",
+                        details};
+  row.text_delta.close = R"(,"role":"assistant"})";
+  row.calls_delta = R"({"content":null,"role":"assistant","tool_calls":[{)";
+  row.begins_with_role = false;
+  row.role_delta = {role, role, ""};
+  row.finish_delta = role;
+  row.cached_tokens_key = true;
+  row.further_usage = R"(,"cost":0,"is_byok":false)";
+  row.usage_repeats_finish = true;
+  return row;
+}
+
+inline constexpr std::array rows = {
+    named(Profile::documented, "documented"), openai(), dashscope(), deepseek(), siliconflow(), openrouter()};
 
 }  // namespace profiles
 
-MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const { return std::find(names, names + count, name) != names + count; }
+MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const {
+  const auto spaced = [](std::string_view text) { return ' ' + std::string(text) + ' '; };
+  return name.find(' ') == name.npos && spaced(names).find(spaced(name)) != names.npos;
+}
 
 MOCK_GATEWAY_INLINE const ProfileTraits& traits_of(Profile profile) {
   for (const ProfileTraits& row : profiles::rows) {
     if (row.profile == profile) return row;
   }
   throw GatewayError("profile " + std::to_string(static_cast<int>(profile)) + " has no row in model/profile.cpp");
+}
+
+MOCK_GATEWAY_INLINE const ErrorRow& error_row_of(const ProfileTraits& profile, int status, std::string_view code) {
+  static const ErrorRow unchanged;
+  for (const ErrorRow& row : profile.errors) {
+    const bool has_status = row.status == 0 || row.status == status || row.status == status / 100;
+    if (has_status && (row.when.empty() || row.when == code)) return row;
+  }
+  return unchanged;
 }
 
 }  // namespace detail
@@ -17962,7 +18150,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
-// Error bodies, with the openai profile's codes and texts; the list of models.
+// Error bodies: how templates and rows of a profile are filled; the list of models.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
@@ -17970,42 +18158,55 @@ namespace bodies {
 /// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-MOCK_GATEWAY_INLINE std::string openai_type(int status) {
-  if (status == 429) return "requests";
-  return status >= 500 ? "server_error" : "invalid_request_error";
+/// Returns the word of the row unless the test has `chosen` its own.
+MOCK_GATEWAY_INLINE std::string word_of(const std::string& own, std::string_view of_row, bool chosen) {
+  return chosen || of_row.empty() ? own : std::string(of_row);
 }
 
-/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
-MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
+/// Returns the code: null, a number if the row has one, or a string.
+MOCK_GATEWAY_INLINE Json code_of(const Failure& failure, const ErrorRow& row, bool chosen) {
+  constexpr std::string_view limit = "$number";  // OpenAI's codes differ for integers and decimals
+  const std::string& own = failure.code();
+  if (!row.code.empty() && row.code.front() == '#') {
+    const bool is_number = !own.empty() && own.size() < 10 && own.find_first_not_of("0123456789") == own.npos;
+    if (row.code == "#status" && !is_number) return failure.status();
+    return std::stoi(is_number ? own : std::string(row.code.substr(1)));
+  }
+  const std::string code = word_of(own, row.code, chosen);
+  if (code.empty() || code == "$null") return Json();
+  if (code.compare(0, limit.size(), limit) != 0) return code;
   const std::string& param = failure.param();
-  const bool below = failure.code() == "value_below_minimum";
-  if (!param.empty() && (below || failure.code() == "value_above_maximum")) {
-    const bool integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" || param == "seed" ||
-                         param == "top_logprobs";
-    return std::string(integer ? "integer" : "decimal") + (below ? "_below_min_value" : "_above_max_value");
-  }
-  if (failure.code() == "unknown_path") return "unknown_url";
-  return failure.code();
+  if (param.empty()) return own;
+  const bool is_integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" ||
+                          param == "seed" || param == "top_logprobs";
+  return (is_integer ? "integer" : "decimal") + code.substr(limit.size());
 }
 
-/// Returns the content of `error` in OpenAI's error bodies.
-MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
-  const bool type_chosen = failure.type() != "error";
-  Json error = {{"message", failure.message()},
-                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
-                {"param", failure.param().empty() ? Json() : Json(failure.param())},
-                {"code", openai_code(failure)}};
-  const bool is_authentication = failure.is_documented_authentication_failure();
-  if (is_authentication && failure.status() == 401) {
-    error["message"] = "Incorrect API key provided.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "invalid_api_key";
-  } else if (is_authentication && failure.status() == 403) {
-    error["message"] = "You have insufficient permissions for this operation.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "insufficient_permissions";
+/// Returns the values that templates name.
+MOCK_GATEWAY_INLINE Json error_values(const Failure& failure, const ErrorContext& context, const ErrorRow& row) {
+  const Failure usual = failure_with_status(failure.status());
+  const bool is_usual = failure.code() == usual.code() && failure.message() == usual.message();
+  const bool has_own_code = context.scripted && !is_usual && row.when.empty();
+  return {{"code", context.profile == Profile::documented ? Json(failure.code()) : code_of(failure, row, has_own_code)},
+          {"message", word_of(failure.message(), row.message, !is_usual)},
+          {"type", word_of(failure.type(), row.type, failure.type() != "error")},
+          {"param", failure.param().empty() ? Json() : Json(failure.param())},
+          {"request_id", context.request_id},
+          {"created", context.stream ? context.stream->context().created : 0},
+          {"model", context.stream ? context.stream->model() : std::string()}};
+}
+
+/// Replaces each string that names a value, and the name of a text at the end of a string.
+MOCK_GATEWAY_INLINE void fill(Json& part, const Json& values) {
+  if (part.is_structured()) {
+    for (Json& inner : part) fill(inner, values);
+    return;
   }
-  return error;
+  const std::string text = part.is_string() ? part.get<std::string>() : std::string();
+  const std::size_t name = text.find('$');
+  if (name == text.npos) return;
+  const Json& value = values.at(text.substr(name + 1));
+  part = name == 0 ? value : Json(text.substr(0, name) + value.get<std::string>());
 }
 
 MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created) {
@@ -18014,11 +18215,16 @@ MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created)
 
 }  // namespace bodies
 
-MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
+MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, const ErrorContext& context, bool event) {
   if (failure.raw_body()) return *failure.raw_body();
-  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
-  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
-  return bodies::text_of({{"error", std::move(error)}});
+  const ProfileTraits& profile = traits_of(context.profile);
+  const ErrorRow& row = error_row_of(profile, failure.status(), failure.code());
+  std::string_view body = row.body.empty() ? profile.error_body : row.body;
+  if (event && !profile.error_event.empty()) body = profile.error_event;
+  Json json = read_json_if_valid(body);
+  if (json.is_discarded()) return std::string(body);
+  bodies::fill(json, bodies::error_values(failure, context, row));
+  return bodies::text_of(json);
 }
 
 MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
@@ -18236,21 +18442,21 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
     } else if (completions::has_logprobs_key(*this)) {
       out += R"(,"logprobs":null)";
     }
-    completions::append_string(out, "finish_reason", choice.finish_reason);
+    completions::append_finish_reason(out, Json(choice.finish_reason).dump(), traits());
     out += '}';
   }
   out += ']';
   completions::append_usage(out, *this);
   completions::append_system_fingerprint(out, *this);
   out += '}';
-  if (has_extra()) merge_extra(out, "message");
+  if (has_extra()) merge_extra(out, "message", true);
   return out;
 }
 
-MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
+MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message, bool begins) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // not the first delta
+    if (!begins) continue;
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);
@@ -18274,34 +18480,40 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
 }  // namespace completions
 
 MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
-    : completion_(completion), positions_(completion.choices().size()) {
-  const ProfileTraits& profile = completion_.traits();
-  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
-  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+    : completion_(completion), traits_(completion.traits()) {
+  const bool is_asked = completion_.include_usage() && !traits_.usage_so_far;
+  usage_on_finish_ = is_asked && traits_.usage_on_finish;
+  usage_due_ = traits_.usage_repeats_finish || (is_asked && !usage_on_finish_);
   has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
-    deltas_left_ += 1 + choice.tool_calls.size();
+    const std::size_t others = choice.deltas() + choice.tool_calls.size();
+    const bool has_role_delta = traits_.begins_with_role || others == 0;
+    positions_.push_back(has_role_delta ? 0 : 1);
+    deltas_left_ += (has_role_delta ? 1 : 0) + choice.tool_calls.size();
     call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
   completions::append_envelope(head_, completion_, "chat.completion.chunk");
-  completions::append_system_fingerprint(head_, completion_);
+  tail_ = "]";
+  const bool fingerprint_follows = traits_.system_fingerprint == SystemFingerprint::empty;
+  completions::append_system_fingerprint(fingerprint_follows ? tail_ : head_, completion_);
   head_ += R"(,"choices":[)";
-  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (is_asked && !traits_.usage_repeats_finish) tail_ += R"(,"usage":null)";
+  tail_ += '}';
+  completions::append_finish_reason(unfinished_, "null", traits_);
+  unfinished_ += '}' + tail_;
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
-  rest_ += R"(,"finish_reason":null})" + tail_;
-
-  thinking_open_ =
-      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
+  rest_ += unfinished_;
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+  begins_choice_ = false;
   if (!write(event)) return false;
   ++count_;
-  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  if (traits_.usage_so_far) append_usage_so_far(event);
+  if (has_extra_) completion_.merge_extra(event.data, "delta", begins_choice_);
   for (const ExtraChunk& extra : completion_.extra_chunks()) {
     if (extra.number != count_) continue;
     Json chunk = completions::read_own(event.data);
@@ -18337,6 +18549,11 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
   }
   if (!usage_due_) return false;
   usage_due_ = false;
+  if (traits_.usage_repeats_finish && !positions_.empty()) {
+    usage_on_finish_ = true;
+    write_finish(positions_.size() - 1, event);
+    return true;
+  }
   event.data = head_;
   event.data += ']';
   completions::append_usage(event.data, completion_);
@@ -18347,31 +18564,32 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
 MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   std::size_t position = positions_[index]++;
+  begins_choice_ = position == 0 || (position == 1 && !traits_.begins_with_role);
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.traits().role_delta);
+    event.data += completions::role_delta(choice, traits_.role_delta);
     event.data += rest_;
     return true;
   }
   position -= 1;
   if (position < choice.thinking.deltas()) {
     begin(index, event);
-    write_token(thinking_open_, choice.thinking, position, "}", event);
+    write_token(traits_.thinking_delta, choice.thinking, position, event);
     event.data += rest_;
     return true;
   }
   position -= choice.thinking.deltas();
   if (position < choice.text.deltas()) {
     begin(index, event);
-    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    write_token(traits_.text_delta, choice.text, position, event);
     end_with_logprobs(index, 0, choice.text, position, event);
     return true;
   }
   position -= choice.text.deltas();
   if (position < choice.refusal.deltas()) {
     begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    write_token({R"({"refusal":)", "}"}, choice.refusal, position, event);
     end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
     return true;
   }
@@ -18383,14 +18601,14 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   const CallDelta& delta = call_deltas_[index][position];
   const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
-  event.data += R"({"tool_calls":[{)";
+  event.data += traits_.calls_delta;
   completions::append_integer(event.data, "index", delta.call);
   if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
-    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta.fragment - 1, "}}", event);
+    write_token({call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", "}}"}, call.arguments,
+                delta.fragment - 1, event);
   }
   event.data += "]}";
   event.data += rest_;
@@ -18404,13 +18622,22 @@ MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent&
   event.data += R"(,"delta":)";
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
-                                   std::string_view close, StreamEvent& event) {
+MOCK_GATEWAY_INLINE void CompletionEvents::write_token(const TextForm& form, const TokenizedText& text, std::size_t delta,
+                                   StreamEvent& event) {
   event.token = true;
   event.share = text.share(delta);
-  event.data += open;
-  text::append_json_string(event.data, text.delta(delta));
-  event.data += close;
+  completions::append_text(event.data, form, text.delta(delta));
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::append_usage_so_far(StreamEvent& event) {
+  if (event.token) shares_ += event.share;
+  const TokenUsage& whole = completion_.usage();
+  const std::int64_t sent = std::min(static_cast<std::int64_t>(shares_ / whole_token), whole.completion_tokens());
+  TokenUsage so_far(whole.prompt_tokens(), sent);
+  if (whole.reasoning_tokens() && sent > 0) so_far = so_far.reasoning(std::min(sent, *whole.reasoning_tokens()));
+  event.data.pop_back();
+  completions::append_usage(event.data, completion_, deltas_left_ > 0 ? &so_far : nullptr);
+  event.data += '}';
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
@@ -18422,13 +18649,12 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, 
     return;
   }
   completions::append_logprobs(event.data, completion_, index, before + first, before + last);
-  event.data += R"(,"finish_reason":null})";
-  event.data += tail_;
+  event.data += unfinished_;
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   begin(index, event);
-  event.data += completion_.traits().finish_delta;
+  event.data += traits_.finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }
@@ -18436,13 +18662,12 @@ MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, Strea
 MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   if (positions_[index] != 1 + choice.deltas() + choice.tool_calls.size()) return;
-  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
-  event.data.resize(event.data.size() - unfinished.size());
+  event.data.resize(event.data.size() - unfinished_.size());
   end_with_finish_reason(index, deltas_left_ == 0, event);
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  completions::append_finish_reason(event.data, Json(completion_.choices()[index].finish_reason).dump(), traits_);
   event.data += '}';
   if (usage_on_finish_ && last) {
     event.data += ']';
@@ -18479,8 +18704,8 @@ MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Compl
   const SystemFingerprint kind = completion.traits().system_fingerprint;
   if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
-  if (kind == SystemFingerprint::null) {
-    out += "null";
+  if (kind == SystemFingerprint::null || kind == SystemFingerprint::empty) {
+    out += kind == SystemFingerprint::null ? "null" : R"("")";
     return;
   }
   std::uint64_t bits = fingerprint(completion.model());
@@ -18495,12 +18720,28 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
   append_string(out, "object", object);
   append_integer(out, "created", completion.context().created);
   append_string(out, "model", completion.model());
+  out += completion.traits().provider;
 }
 
-MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
-  const TokenUsage& usage = completion.usage();
+MOCK_GATEWAY_INLINE void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile) {
+  out += R"(,"finish_reason":)" + reason;
+  if (profile.native_finish_reason) out += R"(,"native_finish_reason":)" + reason;
+}
+
+MOCK_GATEWAY_INLINE void append_text(std::string& out, const TextForm& form, std::string_view text) {
+  out += form.open;
+  text::append_json_string(out, text);
+  if (!form.again.empty()) {
+    out += form.again;
+    text::append_json_string(out, text);
+  }
+  out += form.close;
+}
+
+MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far) {
+  const TokenUsage& usage = so_far ? *so_far : completion.usage();
   append_name(out, "usage");
-  if (completion.usage_json()) {
+  if (completion.usage_json() && !so_far) {
     out += *completion.usage_json();
     return;
   }
@@ -18508,6 +18749,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
   append_integer(out, "prompt_tokens", usage.prompt_tokens());
   append_integer(out, "completion_tokens", usage.completion_tokens());
   append_integer(out, "total_tokens", usage.total_tokens());
+  out += completion.traits().further_usage;
   const std::int64_t cached = usage.cached_tokens().value_or(0);
   if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
@@ -18642,9 +18884,9 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
     out += "null";
   }
   if (choice.thinking.size() > 0) {
-    append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
+    append_text(out, profile.thinking, choice.thinking.text);
+  } else {
+    out += profile.no_thinking;
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -22832,7 +23074,9 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
       next_stage_ = Stage::events;
       begin_stream();
       add_strike(Trigger::Kind::after_headers, 0);
-      return add({Kind::byte_order_mark});
+      add({Kind::byte_order_mark});
+      if (!opening_comment_.empty()) add({Kind::between, 0, opening_comment_});
+      return;
     case Stage::events: return send_events();
     case Stage::done:
       next_stage_ = Stage::at_end;
@@ -23294,7 +23538,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
-  extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  extra_.data = effect.failure() ? error_event_(*effect.failure()) : effect.bytes();
   ++events_;
   const bool done_follows = plan_.sse.done() && !sent_.done;
   send_event(extra_, !done_follows);
@@ -30273,8 +30517,8 @@ MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
   }
   if (advice.in_body == Duration{0}) advice.in_body.reset();
-  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
-  constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
+  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)", "free-models-per-day".
+  constexpr std::array<std::string_view, 4> parts = {"perday", "per day", "per_day", "per-day"};
   constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
   advice.of_a_day =
       std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return lower.find(part) != lower.npos; }) ||
@@ -30404,8 +30648,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/answer_headers.cpp ---------------------------------------------------------------------------------------
 
-// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
-// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's request id and `x-ratelimit-…`. The
+// answer to a CORS preflight.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30453,24 +30697,37 @@ MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
 
+MOCK_GATEWAY_INLINE std::string make_id(std::string_view form, Random random, TimePoint now) {
+  std::string id;
+  for (const char part : form)
+    id += part == '*'   ? random.alphanumeric(1)
+          : part == '#' ? std::string(1, text::hex_digits[random.below(16)])
+          : part == '@' ? std::to_string(calendar::unix_seconds(now))
+                        : std::string(1, part);
+  return id;
+}
+
 MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
-  if (!traits_of(gateway.settings.profile).request_headers) return;
+  const ProfileTraits& profile = traits_of(gateway.settings.profile);
+  if (profile.request_id.empty()) return;
   wire::Headers& headers = served.answer.headers;
-  const auto add = [&](const char* name, const std::string& value) {
+  const auto add = [&](const std::string& name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };
-  const std::uint64_t request =
-      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
-  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  served.answer.request_id = served.request_id();
+  if (profile.identifies_errors || (served.chat && served.answer.status < 400))
+    add(std::string(profile.id_header), served.answer.request_id);
+  if (!profile.openai_headers) return;
   add("openai-processing-ms", "1");
+  add("openai-version", "2020-10-01");
   const std::string& key = served.presented.key.id;
   if (key.empty()) return;
   const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
     if (!quota) return;
-    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
-    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
-    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+    add("x-ratelimit-limit-" + what, std::to_string(quota->limit));
+    add("x-ratelimit-remaining-" + what, std::to_string(quota->remaining));
+    add("x-ratelimit-reset-" + what, reset_time(quota->reset));
   };
   const TimePoint now = gateway.clock.now();
   tell(gateway.keys->quota(key, now), "requests");
@@ -31281,7 +31538,7 @@ MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
     strike_delivery(served, {});
   }
   if (reply->failure()) {
-    answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
+    served.become(*reply->failure(), true);
     return;
   }
   answer.status = reply->status();
@@ -31392,7 +31649,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
   const std::string requested = ", Requested " + number(tokens) + ". ";
-  const bool has_own_type = traits_of(served.gateway.settings.profile).error_shape == ErrorShape::openai;
+  const bool has_own_type = traits_of(served.gateway.settings.profile).openai_headers;
   const std::string type = has_own_type ? "tokens" : "error";
   const auto refused = [&](int status, std::string message) {
     return failure(status, "rate_limit_exceeded", std::move(message)).type(type);
@@ -31799,7 +32056,9 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  const Random random(fingerprint(std::to_string(occurrence), served.fingerprint));
+  const std::string_view form = traits_of(context.profile).completion_id;
+  context.id = form.empty() ? served.request_id() : make_id(form, random, served.timeline.now());
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -31838,7 +32097,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
   const ReplyData& reply = Access::data(*delivery.reply);
   if (served.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
-    answer.become(*reply.failure, settings.profile, served.timeline.now());
+    served.become(*reply.failure, true);
     delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
@@ -32304,7 +32563,10 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
     answer.headers.add("Content-Encoding", "gzip");
   Delivery& delivery = delivery_.emplace(reply, answer.delivery.pace, connection_, *timeline_,
                                          answer.delivery.start.value_or(record_->received), record_->progress);
-  delivery.profile(gateway_.settings.profile);
+  delivery.on_error_event([this](const Failure& failure) {
+    const Completion* const stream = answer_.delivery.completion ? &*answer_.delivery.completion : nullptr;
+    return error_body(failure, {gateway_.settings.profile, answer_.request_id, true, stream}, true);
+  });
   delivery.stall_guard(gateway_.settings.stall_guard);
   delivery.before_last_bytes([this] {
     give_back();
@@ -32331,6 +32593,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
                           answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
+    delivery.opening_comment(answer.delivery.completion->traits().opening_comment);
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
     chunks_ = chunks.get();
     events_ = std::move(chunks);
@@ -32490,24 +32753,35 @@ MOCK_GATEWAY_INLINE void Answer::restart() {
   *this = std::move(fresh);
 }
 
-MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
-  status = failure.status();
-  error_code = failure.code();
-  content_type = failure.raw_body() ? failure.content_type() : "application/json";
-  headers = failure.headers(now);
-  body = error_body(failure, profile);
+MOCK_GATEWAY_INLINE const std::string& ServedRequest::request_id() {
+  const std::string_view form = traits_of(gateway.settings.profile).request_id;
+  if (request_id_.empty() && !form.empty()) {
+    const std::uint64_t hash =
+        detail::fingerprint(request.body, detail::fingerprint(request.target, gateway.settings.seed));
+    request_id_ = make_id(form, Random(hash ^ gateway.occurrences.next(hash)), timeline.now());
+  }
+  return request_id_;
 }
 
-MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
-  delivery = DeliveryPlan();
-  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
-  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
-  refusal = documented ? failure.message() : std::string();
-  become(failure, profile, now);
+MOCK_GATEWAY_INLINE void ServedRequest::become(const Failure& failure, bool scripted) {
+  answer.status = failure.status();
+  answer.error_code = failure.code();
+  answer.headers = failure.headers(timeline.now());
+  const std::string header(traits_of(gateway.settings.profile).id_header);
+  answer.body =
+      error_body(failure, {gateway.settings.profile, answer.headers.find(header).value_or(request_id()), scripted});
+  const bool is_json = !answer.body.empty() && (answer.body.front() == '{' || answer.body.front() == '"');
+  answer.content_type = failure.raw_body() ? failure.content_type()
+                        : is_json          ? "application/json"
+                                           : "text/plain; charset=utf-8";
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::fail(const Failure& failure, Decision::Kind kind) {
-  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  answer.delivery = DeliveryPlan();
+  answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
+  answer.refusal = documented ? failure.message() : std::string();
+  become(failure, kind == Decision::Kind::forced_failure);
   return true;
 }
 
@@ -40314,263 +40588,263 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    903    model/reply.hpp
 //   1232    model/received_request.hpp
 //   1316    model/failure.hpp
-//   1418    core/wait.hpp
-//   1450    core/clock.hpp
-//   1557    model/fault.hpp
-//   1722    model/hold.hpp
-//   1766    model/pace.hpp
-//   1916    model/sse_dialect.hpp
-//   2033    model/writes.hpp
-//   2064    model/http_reply.hpp
-//   2141    model/connection_fault.hpp
-//   2232    evidence/journal.hpp
-//   2517    model/sent_answer.hpp
-//   2583    script/near_miss.hpp
-//   2627    evidence/verification.hpp
-//   2751    model/finding.hpp
-//   2793    evidence/review.hpp
-//   2936    keys/api_key.hpp
-//   3073    keys/keys.hpp
-//   3135    model/profile.hpp
-//   3164    model/tokenizer.hpp
-//   3176    gateway/options.hpp
-//   3341    model/acceptance.hpp
-//   3510    request/chat_request.hpp
-//   3629    script/scope.hpp
-//   3683    script/failure_scope.hpp
-//   3730    script/chaos.hpp
-//   3824    gateway/sweep.hpp
-//   3965    gateway/catalogue.hpp
-//   4126    gateway/mishaps.hpp
-//   4225    document/scenario_files.hpp
-//   4257    core/error.hpp
-//   4272    document/script_document.hpp
-//   4411    evidence/evidence_json.hpp
-//   4435    core/printed.hpp
-//   4464    core/reporter.hpp
-//   4543  Implementation
-//   4604    core/random.hpp
-//   4634    core/text.hpp
-//   4740    core/json_reader.hpp
-//   4796    core/pattern.hpp
-//   4887    core/json_pointer.hpp
-//   4935    core/calendar.hpp
-//   4954    core/access.hpp
-//   5030    core/timeline.hpp
-//   5210    core/rows.hpp
-//   5236    core/change_count.hpp
-//   5280    core/process.hpp
-//   5307    core/warning.hpp
-//   5322    core/heap_optional.hpp
-//   5349    core/handoff.hpp
-//   5386    model/profile_traits.hpp
-//   5486    model/checks.hpp
-//   5502    model/reply_data.hpp
-//   5571    model/request_error.hpp
-//   5584    model/fault_rows.hpp
-//   5700    model/failure_rows.hpp
-//   5740    model/dialect_rows.hpp
-//   5777    model/finding_kinds.hpp
-//   5866    model/reply_checks.hpp
-//   5915    request/embedding_request.hpp
-//   5939    request/chat_parser.hpp
-//   5957    request/service_rules.hpp
-//   6041    request/chat_fields.hpp
-//   6089    request/chat_reader.hpp
-//   6197    keys/secrets.hpp
-//   6240    keys/key_store.hpp
-//   6489    answer/bodies.hpp
-//   6519    answer/events.hpp
-//   6577    answer/tokens.hpp
-//   6648    answer/completion.hpp
-//   6737    answer/completion_json.hpp
-//   6773    answer/completion_events.hpp
-//   6834    answer/words.hpp
-//   6849    answer/default_reply.hpp
-//   6864    answer/schema_checker.hpp
-//   6967    answer/embeddings.hpp
-//   6983    answer/occurrences.hpp
-//   7018    script/matcher_node.hpp
-//   7138    script/owed_replies.hpp
-//   7200    script/script.hpp
-//   7466    script/chaos_plan.hpp
-//   7508    script/chaos_rules.hpp
-//   7582    script/connection_faults.hpp
-//   7636    script/forced_failures.hpp
-//   7675    script/field_matchers.hpp
-//   7750    script/hiding.hpp
-//   7789    script/excerpts.hpp
-//   7813    script/json_comparison.hpp
-//   7839    delivery/answer_log.hpp
-//   7949    delivery/gzip.hpp
-//   7975    delivery/framing.hpp
-//   8033    delivery/outlet.hpp
-//   8081    delivery/pace_schedule.hpp
-//   8123    delivery/progress.hpp
-//   8185    delivery/waits.hpp
-//   8261    delivery/write_queue.hpp
-//   8356    delivery/delivery.hpp
-//   8643    http/exchange_observer.hpp
-//   8677    http/sockets.hpp
-//   8797    http/wakes.hpp
-//   8866    http/connection.hpp
-//   9135    http/request_reader.hpp
-//   9262    http/server.hpp
-//   9322    http/response.hpp
-//   9337    http/turned_away.hpp
-//   9385    http/workers.hpp
-//   9441    http/acceptor.hpp
-//   9484    http/poller.hpp
-//   9537    http/reactor.hpp
-//   9643    evidence/kept_problems.hpp
-//   9706    evidence/record.hpp
-//   9967    evidence/diagnosis.hpp
-//  10032    evidence/gateway_problems.hpp
-//  10131    evidence/review_parts.hpp
-//  10200    serve/asked_requests.hpp
-//  10277    serve/operations.hpp
-//  10366    serve/served_models.hpp
-//  10407    serve/gateway_state.hpp
-//  10467    serve/served_request.hpp
-//  10667    serve/runner.hpp
-//  10723    serve/connection_loop.hpp
-//  10766    serve/tester_code.hpp
-//  10831    gateway/catalogue_entries.hpp
-//  11102    gateway/option_values.hpp
-//  11167    gateway/sweep_run.hpp
-//  11191    document/script_reader.hpp
-//  11402    document/script_sections.hpp
-//  11588    document/script_values.hpp
-//  11754    core/calendar.cpp
-//  11835    core/clock.cpp
-//  12240    core/gate.cpp
-//  12452    core/json_reader.cpp
-//  12793    core/pattern.cpp
-//  13206    core/random.cpp
-//  13261    core/reporter.cpp
-//  13359    core/text.cpp
-//  13711    model/acceptance.cpp
-//  13770    model/checks.cpp
-//  13807    model/connection_fault.cpp
-//  13909    model/failure.cpp
-//  14055    model/fault.cpp
-//  14289    model/finding.cpp
-//  14323    model/http_reply.cpp
-//  14389    model/pace.cpp
-//  14587    model/profile.cpp
-//  14765    model/range.cpp
-//  14795    model/received_request.cpp
-//  14863    model/reply.cpp
-//  15269    model/reply_checks.cpp
-//  15463    model/reply_template.cpp
-//  15630    model/sent_answer.cpp
-//  15658    model/sse_dialect.cpp
-//  15803    request/chat_fields.cpp
-//  15945    request/chat_messages.cpp
-//  16158    request/chat_reader.cpp
-//  16573    request/chat_request.cpp
-//  16657    request/chat_rules.cpp
-//  16918    request/embedding_request.cpp
-//  17006    keys/api_key.cpp
-//  17067    keys/key_limits.cpp
-//  17231    keys/key_store.cpp
-//  17684    keys/keys.cpp
-//  17758    keys/secrets.cpp
-//  17963    answer/bodies.cpp
-//  18036    answer/completion.cpp
-//  18262    answer/completion_events.cpp
-//  18458    answer/completion_json.cpp
-//  18675    answer/default_reply.cpp
-//  18852    answer/embeddings.cpp
-//  18969    answer/schema_checker.cpp
-//  19432    answer/schema_instance.cpp
-//  19805    answer/tokens.cpp
-//  20026    answer/words.cpp
-//  20087    script/chaos.cpp
-//  20227    script/chaos_rules.cpp
-//  20339    script/connection_faults.cpp
-//  20448    script/excerpts.cpp
-//  20510    script/field_matchers.cpp
-//  20983    script/forced_failures.cpp
-//  21072    script/hiding.cpp
-//  21187    script/json_comparison.cpp
-//  21273    script/matcher.cpp
-//  21581    script/matchers.cpp
-//  21932    script/scope.cpp
-//  21990    script/script.cpp
-//  22408    script/text_matchers.cpp
-//  22547    delivery/answer_log.cpp
-//  22717    delivery/delivery.cpp
-//  23185    delivery/faults_and_waits.cpp
-//  23478    delivery/framing.cpp
-//  23618    delivery/gzip.cpp
-//  23690    delivery/pace_schedule.cpp
-//  23759    delivery/progress.cpp
-//  23840    delivery/write_queue.cpp
-//  23981    http/acceptor.cpp
-//  24089    http/compatibility.cpp
-//  24142    http/connection.cpp
-//  24725    http/poller.cpp
-//  24893    http/reactor.cpp
-//  25156    http/request_reader.cpp
-//  25629    http/response.cpp
-//  25710    http/server.cpp
-//  26117    http/sockets.cpp
-//  26619    http/turned_away.cpp
-//  26703    http/workers.cpp
-//  26816    evidence/diagnosis.cpp
-//  27046    evidence/evidence_json.cpp
-//  27415    evidence/exchange.cpp
-//  27709    evidence/gateway_problems.cpp
-//  28156    evidence/journal.cpp
-//  28311    evidence/kept_problems.cpp
-//  28421    evidence/notes.cpp
-//  28523    evidence/record.cpp
-//  28985    evidence/redaction.cpp
-//  29127    evidence/redirects.cpp
-//  29250    evidence/retries.cpp
-//  29781    evidence/review.cpp
-//  30190    evidence/told_in_body.cpp
-//  30287    evidence/verification.cpp
-//  30405    serve/answer_headers.cpp
-//  30482    serve/asked_requests.cpp
-//  30549    serve/chat_judge.cpp
-//  30902    serve/connection_loop.cpp
-//  31063    serve/gateway_state.cpp
-//  31099    serve/judge.cpp
-//  31360    serve/limits.cpp
-//  31470    serve/operations.cpp
-//  31743    serve/reply_answer.cpp
-//  31884    serve/request_checks.cpp
-//  31994    serve/runner.cpp
-//  32393    serve/served_models.cpp
-//  32476    serve/served_request.cpp
-//  32550    gateway/catalogue.cpp
-//  32969    gateway/catalogue_chunks.cpp
-//  33280    gateway/catalogue_delivery.cpp
-//  33444    gateway/catalogue_entries.cpp
-//  33674    gateway/catalogue_failures.cpp
-//  33965    gateway/catalogue_framing.cpp
-//  34196    gateway/catalogue_tool_calls.cpp
-//  34403    gateway/chat_script.cpp
-//  34552    gateway/gateway.cpp
-//  34852    gateway/mishaps.cpp
-//  35194    gateway/options.cpp
-//  35403    gateway/sweep.cpp
-//  35823    document/scenario_files.cpp
-//  35961    document/script_document.cpp
-//  36354    document/script_faults.cpp
-//  36646    document/script_files.cpp
-//  36790    document/script_gateway.cpp
-//  37152    document/script_matchers.cpp
-//  37461    document/script_objects.cpp
-//  37621    document/script_reader.cpp
-//  38069    document/script_references.cpp
-//  38405    document/script_replies.cpp
-//  38796    document/script_schema.cpp
-//  38923    document/script_sections.cpp
-//  39466    document/script_values.cpp
-//  39854  Adapters
-//  39871    adapters/catch2.hpp
-//  40025    adapters/doctest.hpp
-//  40185    adapters/gtest.hpp
+//   1416    core/wait.hpp
+//   1448    core/clock.hpp
+//   1555    model/fault.hpp
+//   1720    model/hold.hpp
+//   1764    model/pace.hpp
+//   1914    model/sse_dialect.hpp
+//   2031    model/writes.hpp
+//   2062    model/http_reply.hpp
+//   2139    model/connection_fault.hpp
+//   2230    evidence/journal.hpp
+//   2515    model/sent_answer.hpp
+//   2581    script/near_miss.hpp
+//   2625    evidence/verification.hpp
+//   2749    model/finding.hpp
+//   2791    evidence/review.hpp
+//   2934    keys/api_key.hpp
+//   3071    keys/keys.hpp
+//   3133    model/profile.hpp
+//   3167    model/tokenizer.hpp
+//   3179    gateway/options.hpp
+//   3344    model/acceptance.hpp
+//   3513    request/chat_request.hpp
+//   3632    script/scope.hpp
+//   3686    script/failure_scope.hpp
+//   3733    script/chaos.hpp
+//   3827    gateway/sweep.hpp
+//   3968    gateway/catalogue.hpp
+//   4129    gateway/mishaps.hpp
+//   4228    document/scenario_files.hpp
+//   4260    core/error.hpp
+//   4275    document/script_document.hpp
+//   4414    evidence/evidence_json.hpp
+//   4438    core/printed.hpp
+//   4467    core/reporter.hpp
+//   4546  Implementation
+//   4607    core/rows.hpp
+//   4633    core/text.hpp
+//   4739    core/json_reader.hpp
+//   4795    core/random.hpp
+//   4825    core/pattern.hpp
+//   4916    core/json_pointer.hpp
+//   4964    core/calendar.hpp
+//   4983    core/access.hpp
+//   5059    core/timeline.hpp
+//   5239    core/change_count.hpp
+//   5283    core/process.hpp
+//   5310    core/warning.hpp
+//   5325    core/heap_optional.hpp
+//   5352    core/handoff.hpp
+//   5389    model/profile_traits.hpp
+//   5530    model/checks.hpp
+//   5546    model/reply_data.hpp
+//   5615    model/failure_rows.hpp
+//   5655    model/request_error.hpp
+//   5668    model/fault_rows.hpp
+//   5784    model/dialect_rows.hpp
+//   5821    model/finding_kinds.hpp
+//   5910    model/reply_checks.hpp
+//   5959    request/embedding_request.hpp
+//   5983    request/chat_parser.hpp
+//   6001    request/service_rules.hpp
+//   6085    request/chat_fields.hpp
+//   6133    request/chat_reader.hpp
+//   6241    keys/secrets.hpp
+//   6284    keys/key_store.hpp
+//   6533    answer/events.hpp
+//   6591    answer/tokens.hpp
+//   6662    answer/completion.hpp
+//   6752    answer/bodies.hpp
+//   6791    answer/completion_json.hpp
+//   6831    answer/completion_events.hpp
+//   6894    answer/words.hpp
+//   6909    answer/default_reply.hpp
+//   6924    answer/schema_checker.hpp
+//   7027    answer/embeddings.hpp
+//   7043    answer/occurrences.hpp
+//   7078    script/matcher_node.hpp
+//   7198    script/owed_replies.hpp
+//   7260    script/script.hpp
+//   7526    script/chaos_plan.hpp
+//   7568    script/chaos_rules.hpp
+//   7642    script/connection_faults.hpp
+//   7696    script/forced_failures.hpp
+//   7735    script/field_matchers.hpp
+//   7810    script/hiding.hpp
+//   7849    script/excerpts.hpp
+//   7873    script/json_comparison.hpp
+//   7899    delivery/answer_log.hpp
+//   8009    delivery/gzip.hpp
+//   8035    delivery/framing.hpp
+//   8093    delivery/outlet.hpp
+//   8141    delivery/pace_schedule.hpp
+//   8183    delivery/progress.hpp
+//   8245    delivery/waits.hpp
+//   8321    delivery/write_queue.hpp
+//   8416    delivery/delivery.hpp
+//   8706    http/exchange_observer.hpp
+//   8740    http/sockets.hpp
+//   8860    http/wakes.hpp
+//   8929    http/connection.hpp
+//   9198    http/request_reader.hpp
+//   9325    http/server.hpp
+//   9385    http/response.hpp
+//   9400    http/turned_away.hpp
+//   9448    http/workers.hpp
+//   9504    http/acceptor.hpp
+//   9547    http/poller.hpp
+//   9600    http/reactor.hpp
+//   9706    evidence/kept_problems.hpp
+//   9769    evidence/record.hpp
+//  10030    evidence/diagnosis.hpp
+//  10095    evidence/gateway_problems.hpp
+//  10194    evidence/review_parts.hpp
+//  10263    serve/asked_requests.hpp
+//  10340    serve/operations.hpp
+//  10429    serve/served_models.hpp
+//  10470    serve/gateway_state.hpp
+//  10530    serve/served_request.hpp
+//  10738    serve/runner.hpp
+//  10794    serve/connection_loop.hpp
+//  10837    serve/tester_code.hpp
+//  10902    gateway/catalogue_entries.hpp
+//  11173    gateway/option_values.hpp
+//  11238    gateway/sweep_run.hpp
+//  11262    document/script_reader.hpp
+//  11473    document/script_sections.hpp
+//  11659    document/script_values.hpp
+//  11825    core/calendar.cpp
+//  11906    core/clock.cpp
+//  12311    core/gate.cpp
+//  12523    core/json_reader.cpp
+//  12864    core/pattern.cpp
+//  13277    core/random.cpp
+//  13332    core/reporter.cpp
+//  13430    core/text.cpp
+//  13782    model/acceptance.cpp
+//  13841    model/checks.cpp
+//  13878    model/connection_fault.cpp
+//  13980    model/failure.cpp
+//  14122    model/fault.cpp
+//  14356    model/finding.cpp
+//  14390    model/http_reply.cpp
+//  14456    model/pace.cpp
+//  14654    model/profile.cpp
+//  14953    model/range.cpp
+//  14983    model/received_request.cpp
+//  15051    model/reply.cpp
+//  15457    model/reply_checks.cpp
+//  15651    model/reply_template.cpp
+//  15818    model/sent_answer.cpp
+//  15846    model/sse_dialect.cpp
+//  15991    request/chat_fields.cpp
+//  16133    request/chat_messages.cpp
+//  16346    request/chat_reader.cpp
+//  16761    request/chat_request.cpp
+//  16845    request/chat_rules.cpp
+//  17106    request/embedding_request.cpp
+//  17194    keys/api_key.cpp
+//  17255    keys/key_limits.cpp
+//  17419    keys/key_store.cpp
+//  17872    keys/keys.cpp
+//  17946    keys/secrets.cpp
+//  18151    answer/bodies.cpp
+//  18242    answer/completion.cpp
+//  18468    answer/completion_events.cpp
+//  18683    answer/completion_json.cpp
+//  18917    answer/default_reply.cpp
+//  19094    answer/embeddings.cpp
+//  19211    answer/schema_checker.cpp
+//  19674    answer/schema_instance.cpp
+//  20047    answer/tokens.cpp
+//  20268    answer/words.cpp
+//  20329    script/chaos.cpp
+//  20469    script/chaos_rules.cpp
+//  20581    script/connection_faults.cpp
+//  20690    script/excerpts.cpp
+//  20752    script/field_matchers.cpp
+//  21225    script/forced_failures.cpp
+//  21314    script/hiding.cpp
+//  21429    script/json_comparison.cpp
+//  21515    script/matcher.cpp
+//  21823    script/matchers.cpp
+//  22174    script/scope.cpp
+//  22232    script/script.cpp
+//  22650    script/text_matchers.cpp
+//  22789    delivery/answer_log.cpp
+//  22959    delivery/delivery.cpp
+//  23429    delivery/faults_and_waits.cpp
+//  23722    delivery/framing.cpp
+//  23862    delivery/gzip.cpp
+//  23934    delivery/pace_schedule.cpp
+//  24003    delivery/progress.cpp
+//  24084    delivery/write_queue.cpp
+//  24225    http/acceptor.cpp
+//  24333    http/compatibility.cpp
+//  24386    http/connection.cpp
+//  24969    http/poller.cpp
+//  25137    http/reactor.cpp
+//  25400    http/request_reader.cpp
+//  25873    http/response.cpp
+//  25954    http/server.cpp
+//  26361    http/sockets.cpp
+//  26863    http/turned_away.cpp
+//  26947    http/workers.cpp
+//  27060    evidence/diagnosis.cpp
+//  27290    evidence/evidence_json.cpp
+//  27659    evidence/exchange.cpp
+//  27953    evidence/gateway_problems.cpp
+//  28400    evidence/journal.cpp
+//  28555    evidence/kept_problems.cpp
+//  28665    evidence/notes.cpp
+//  28767    evidence/record.cpp
+//  29229    evidence/redaction.cpp
+//  29371    evidence/redirects.cpp
+//  29494    evidence/retries.cpp
+//  30025    evidence/review.cpp
+//  30434    evidence/told_in_body.cpp
+//  30531    evidence/verification.cpp
+//  30649    serve/answer_headers.cpp
+//  30739    serve/asked_requests.cpp
+//  30806    serve/chat_judge.cpp
+//  31159    serve/connection_loop.cpp
+//  31320    serve/gateway_state.cpp
+//  31356    serve/judge.cpp
+//  31617    serve/limits.cpp
+//  31727    serve/operations.cpp
+//  32000    serve/reply_answer.cpp
+//  32143    serve/request_checks.cpp
+//  32253    serve/runner.cpp
+//  32656    serve/served_models.cpp
+//  32739    serve/served_request.cpp
+//  32824    gateway/catalogue.cpp
+//  33243    gateway/catalogue_chunks.cpp
+//  33554    gateway/catalogue_delivery.cpp
+//  33718    gateway/catalogue_entries.cpp
+//  33948    gateway/catalogue_failures.cpp
+//  34239    gateway/catalogue_framing.cpp
+//  34470    gateway/catalogue_tool_calls.cpp
+//  34677    gateway/chat_script.cpp
+//  34826    gateway/gateway.cpp
+//  35126    gateway/mishaps.cpp
+//  35468    gateway/options.cpp
+//  35677    gateway/sweep.cpp
+//  36097    document/scenario_files.cpp
+//  36235    document/script_document.cpp
+//  36628    document/script_faults.cpp
+//  36920    document/script_files.cpp
+//  37064    document/script_gateway.cpp
+//  37426    document/script_matchers.cpp
+//  37735    document/script_objects.cpp
+//  37895    document/script_reader.cpp
+//  38343    document/script_references.cpp
+//  38679    document/script_replies.cpp
+//  39070    document/script_schema.cpp
+//  39197    document/script_sections.cpp
+//  39740    document/script_values.cpp
+//  40128  Adapters
+//  40145    adapters/catch2.hpp
+//  40299    adapters/doctest.hpp
+//  40459    adapters/gtest.hpp

@@ -1,10 +1,11 @@
-// Error bodies, with the openai profile's codes and texts; the list of models.
+// Error bodies: how templates and rows of a profile are filled; the list of models.
 
 #include "bodies.hpp"
 
 #include <utility>
 
-#include "../core/json.hpp"
+#include "../core/json_reader.hpp"
+#include "../model/failure_rows.hpp"
 #include "../model/profile_traits.hpp"
 
 namespace mock_gateway::detail {
@@ -13,42 +14,55 @@ namespace bodies {
 /// Serializes JSON. Replaces bytes in strings that are not UTF-8.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string openai_type(int status) {
-  if (status == 429) return "requests";
-  return status >= 500 ? "server_error" : "invalid_request_error";
+/// Returns the word of the row unless the test has `chosen` its own.
+std::string word_of(const std::string& own, std::string_view of_row, bool chosen) {
+  return chosen || of_row.empty() ? own : std::string(of_row);
 }
 
-/// Returns OpenAI's name for the gateway's error code. OpenAI has separate codes for integer and decimal limits.
-std::string openai_code(const Failure& failure) {
+/// Returns the code: null, a number if the row has one, or a string.
+Json code_of(const Failure& failure, const ErrorRow& row, bool chosen) {
+  constexpr std::string_view limit = "$number";  // OpenAI's codes differ for integers and decimals
+  const std::string& own = failure.code();
+  if (!row.code.empty() && row.code.front() == '#') {
+    const bool is_number = !own.empty() && own.size() < 10 && own.find_first_not_of("0123456789") == own.npos;
+    if (row.code == "#status" && !is_number) return failure.status();
+    return std::stoi(is_number ? own : std::string(row.code.substr(1)));
+  }
+  const std::string code = word_of(own, row.code, chosen);
+  if (code.empty() || code == "$null") return Json();
+  if (code.compare(0, limit.size(), limit) != 0) return code;
   const std::string& param = failure.param();
-  const bool below = failure.code() == "value_below_minimum";
-  if (!param.empty() && (below || failure.code() == "value_above_maximum")) {
-    const bool integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" || param == "seed" ||
-                         param == "top_logprobs";
-    return std::string(integer ? "integer" : "decimal") + (below ? "_below_min_value" : "_above_max_value");
-  }
-  if (failure.code() == "unknown_path") return "unknown_url";
-  return failure.code();
+  if (param.empty()) return own;
+  const bool is_integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" ||
+                          param == "seed" || param == "top_logprobs";
+  return (is_integer ? "integer" : "decimal") + code.substr(limit.size());
 }
 
-/// Returns the content of `error` in OpenAI's error bodies.
-Json openai_error(const Failure& failure) {
-  const bool type_chosen = failure.type() != "error";
-  Json error = {{"message", failure.message()},
-                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
-                {"param", failure.param().empty() ? Json() : Json(failure.param())},
-                {"code", openai_code(failure)}};
-  const bool is_authentication = failure.is_documented_authentication_failure();
-  if (is_authentication && failure.status() == 401) {
-    error["message"] = "Incorrect API key provided.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "invalid_api_key";
-  } else if (is_authentication && failure.status() == 403) {
-    error["message"] = "You have insufficient permissions for this operation.";
-    error["type"] = "invalid_request_error";
-    error["code"] = "insufficient_permissions";
+/// Returns the values that templates name.
+Json error_values(const Failure& failure, const ErrorContext& context, const ErrorRow& row) {
+  const Failure usual = failure_with_status(failure.status());
+  const bool is_usual = failure.code() == usual.code() && failure.message() == usual.message();
+  const bool has_own_code = context.scripted && !is_usual && row.when.empty();
+  return {{"code", context.profile == Profile::documented ? Json(failure.code()) : code_of(failure, row, has_own_code)},
+          {"message", word_of(failure.message(), row.message, !is_usual)},
+          {"type", word_of(failure.type(), row.type, failure.type() != "error")},
+          {"param", failure.param().empty() ? Json() : Json(failure.param())},
+          {"request_id", context.request_id},
+          {"created", context.stream ? context.stream->context().created : 0},
+          {"model", context.stream ? context.stream->model() : std::string()}};
+}
+
+/// Replaces each string that names a value, and the name of a text at the end of a string.
+void fill(Json& part, const Json& values) {
+  if (part.is_structured()) {
+    for (Json& inner : part) fill(inner, values);
+    return;
   }
-  return error;
+  const std::string text = part.is_string() ? part.get<std::string>() : std::string();
+  const std::size_t name = text.find('$');
+  if (name == text.npos) return;
+  const Json& value = values.at(text.substr(name + 1));
+  part = name == 0 ? value : Json(text.substr(0, name) + value.get<std::string>());
 }
 
 Json json_of(const wire::Model& model, std::int64_t created) {
@@ -57,11 +71,16 @@ Json json_of(const wire::Model& model, std::int64_t created) {
 
 }  // namespace bodies
 
-std::string error_body(const Failure& failure, Profile profile) {
+std::string error_body(const Failure& failure, const ErrorContext& context, bool event) {
   if (failure.raw_body()) return *failure.raw_body();
-  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
-  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
-  return bodies::text_of({{"error", std::move(error)}});
+  const ProfileTraits& profile = traits_of(context.profile);
+  const ErrorRow& row = error_row_of(profile, failure.status(), failure.code());
+  std::string_view body = row.body.empty() ? profile.error_body : row.body;
+  if (event && !profile.error_event.empty()) body = profile.error_event;
+  Json json = read_json_if_valid(body);
+  if (json.is_discarded()) return std::string(body);
+  bodies::fill(json, bodies::error_values(failure, context, row));
+  return bodies::text_of(json);
 }
 
 std::string model_body(const wire::Model& model, std::int64_t created) {

@@ -8,6 +8,7 @@
 
 #include "../model/failure.hpp"
 #include "../model/profile.hpp"
+#include "completion.hpp"
 
 namespace mock_gateway {
 
@@ -24,9 +25,18 @@ struct Model {
 
 namespace detail {
 
-/// Returns the body of an error answer: scripted, or else `{"error":{"code","message","type"}}`. The openai profile
-/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
-std::string error_body(const Failure& failure, Profile profile);
+/// Values of an error answer that are not the failure's.
+struct ErrorContext {
+  Profile profile = Profile::documented;
+  std::string request_id = {};
+  /// Whether the test sent the failure, so that a code of its own is kept.
+  bool scripted = true;
+  /// The completion whose stream the error ends, or null.
+  const Completion* stream = nullptr;
+};
+
+/// Returns the body of an error answer, or the data of an `event`: scripted, or else in the profile's form.
+std::string error_body(const Failure& failure, const ErrorContext& context, bool event = false);
 
 /// Returns `{"id", "object":"model", "created", "owned_by"}`.
 std::string model_body(const wire::Model& model, std::int64_t created);

@@ -207,21 +207,21 @@ std::string Completion::body() const {
     } else if (completions::has_logprobs_key(*this)) {
       out += R"(,"logprobs":null)";
     }
-    completions::append_string(out, "finish_reason", choice.finish_reason);
+    completions::append_finish_reason(out, Json(choice.finish_reason).dump(), traits());
     out += '}';
   }
   out += ']';
   completions::append_usage(out, *this);
   completions::append_system_fingerprint(out, *this);
   out += '}';
-  if (has_extra()) merge_extra(out, "message");
+  if (has_extra()) merge_extra(out, "message", true);
   return out;
 }
 
-void Completion::merge_extra(std::string& json, const char* message) const {
+void Completion::merge_extra(std::string& json, const char* message, bool begins) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // not the first delta
+    if (!begins) continue;
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);

@@ -70,7 +70,8 @@ class Completion {
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
-  void merge_extra(std::string& json, const char* message) const;
+  /// Fields of the message are only merged if it `begins`.
+  void merge_extra(std::string& json, const char* message, bool begins) const;
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// Returns the scripted usage as sent, or nothing if usage() applies.

@@ -19,34 +19,40 @@ std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& rol
 }  // namespace completions
 
 CompletionEvents::CompletionEvents(const Completion& completion)
-    : completion_(completion), positions_(completion.choices().size()) {
-  const ProfileTraits& profile = completion_.traits();
-  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
-  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+    : completion_(completion), traits_(completion.traits()) {
+  const bool is_asked = completion_.include_usage() && !traits_.usage_so_far;
+  usage_on_finish_ = is_asked && traits_.usage_on_finish;
+  usage_due_ = traits_.usage_repeats_finish || (is_asked && !usage_on_finish_);
   has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
-    deltas_left_ += 1 + choice.tool_calls.size();
+    const std::size_t others = choice.deltas() + choice.tool_calls.size();
+    const bool has_role_delta = traits_.begins_with_role || others == 0;
+    positions_.push_back(has_role_delta ? 0 : 1);
+    deltas_left_ += (has_role_delta ? 1 : 0) + choice.tool_calls.size();
     call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
   completions::append_envelope(head_, completion_, "chat.completion.chunk");
-  completions::append_system_fingerprint(head_, completion_);
+  tail_ = "]";
+  const bool fingerprint_follows = traits_.system_fingerprint == SystemFingerprint::empty;
+  completions::append_system_fingerprint(fingerprint_follows ? tail_ : head_, completion_);
   head_ += R"(,"choices":[)";
-  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (is_asked && !traits_.usage_repeats_finish) tail_ += R"(,"usage":null)";
+  tail_ += '}';
+  completions::append_finish_reason(unfinished_, "null", traits_);
+  unfinished_ += '}' + tail_;
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
-  rest_ += R"(,"finish_reason":null})" + tail_;
-
-  thinking_open_ =
-      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
+  rest_ += unfinished_;
 }
 
 bool CompletionEvents::next(StreamEvent& event) {
+  begins_choice_ = false;
   if (!write(event)) return false;
   ++count_;
-  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  if (traits_.usage_so_far) append_usage_so_far(event);
+  if (has_extra_) completion_.merge_extra(event.data, "delta", begins_choice_);
   for (const ExtraChunk& extra : completion_.extra_chunks()) {
     if (extra.number != count_) continue;
     Json chunk = completions::read_own(event.data);
@@ -82,6 +88,11 @@ bool CompletionEvents::write(StreamEvent& event) {
   }
   if (!usage_due_) return false;
   usage_due_ = false;
+  if (traits_.usage_repeats_finish && !positions_.empty()) {
+    usage_on_finish_ = true;
+    write_finish(positions_.size() - 1, event);
+    return true;
+  }
   event.data = head_;
   event.data += ']';
   completions::append_usage(event.data, completion_);
@@ -92,31 +103,32 @@ bool CompletionEvents::write(StreamEvent& event) {
 bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   std::size_t position = positions_[index]++;
+  begins_choice_ = position == 0 || (position == 1 && !traits_.begins_with_role);
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.traits().role_delta);
+    event.data += completions::role_delta(choice, traits_.role_delta);
     event.data += rest_;
     return true;
   }
   position -= 1;
   if (position < choice.thinking.deltas()) {
     begin(index, event);
-    write_token(thinking_open_, choice.thinking, position, "}", event);
+    write_token(traits_.thinking_delta, choice.thinking, position, event);
     event.data += rest_;
     return true;
   }
   position -= choice.thinking.deltas();
   if (position < choice.text.deltas()) {
     begin(index, event);
-    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    write_token(traits_.text_delta, choice.text, position, event);
     end_with_logprobs(index, 0, choice.text, position, event);
     return true;
   }
   position -= choice.text.deltas();
   if (position < choice.refusal.deltas()) {
     begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    write_token({R"({"refusal":)", "}"}, choice.refusal, position, event);
     end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
     return true;
   }
@@ -128,14 +140,14 @@ bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   const CallDelta& delta = call_deltas_[index][position];
   const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
-  event.data += R"({"tool_calls":[{)";
+  event.data += traits_.calls_delta;
   completions::append_integer(event.data, "index", delta.call);
   if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
-    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta.fragment - 1, "}}", event);
+    write_token({call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", "}}"}, call.arguments,
+                delta.fragment - 1, event);
   }
   event.data += "]}";
   event.data += rest_;
@@ -149,13 +161,22 @@ void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
   event.data += R"(,"delta":)";
 }
 
-void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
-                                   std::string_view close, StreamEvent& event) {
+void CompletionEvents::write_token(const TextForm& form, const TokenizedText& text, std::size_t delta,
+                                   StreamEvent& event) {
   event.token = true;
   event.share = text.share(delta);
-  event.data += open;
-  text::append_json_string(event.data, text.delta(delta));
-  event.data += close;
+  completions::append_text(event.data, form, text.delta(delta));
+}
+
+void CompletionEvents::append_usage_so_far(StreamEvent& event) {
+  if (event.token) shares_ += event.share;
+  const TokenUsage& whole = completion_.usage();
+  const std::int64_t sent = std::min(static_cast<std::int64_t>(shares_ / whole_token), whole.completion_tokens());
+  TokenUsage so_far(whole.prompt_tokens(), sent);
+  if (whole.reasoning_tokens() && sent > 0) so_far = so_far.reasoning(std::min(sent, *whole.reasoning_tokens()));
+  event.data.pop_back();
+  completions::append_usage(event.data, completion_, deltas_left_ > 0 ? &so_far : nullptr);
+  event.data += '}';
 }
 
 void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
@@ -167,13 +188,12 @@ void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, 
     return;
   }
   completions::append_logprobs(event.data, completion_, index, before + first, before + last);
-  event.data += R"(,"finish_reason":null})";
-  event.data += tail_;
+  event.data += unfinished_;
 }
 
 void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   begin(index, event);
-  event.data += completion_.traits().finish_delta;
+  event.data += traits_.finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }
@@ -181,13 +201,12 @@ void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
 void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   if (positions_[index] != 1 + choice.deltas() + choice.tool_calls.size()) return;
-  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
-  event.data.resize(event.data.size() - unfinished.size());
+  event.data.resize(event.data.size() - unfinished_.size());
   end_with_finish_reason(index, deltas_left_ == 0, event);
 }
 
 void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  completions::append_finish_reason(event.data, Json(completion_.choices()[index].finish_reason).dump(), traits_);
   event.data += '}';
   if (usage_on_finish_ && last) {
     event.data += ']';

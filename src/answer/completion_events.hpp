@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "completion.hpp"
@@ -32,8 +32,9 @@ class CompletionEvents final : public EventSource {
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
-  void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
-                   StreamEvent& event);
+  void write_token(const TextForm& form, const TokenizedText& text, std::size_t delta, StreamEvent& event);
+  /// Adds the usage of what was sent up to this chunk, which is that of the completion after the last delta.
+  void append_usage_so_far(StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
   void finish_delta(std::size_t index, StreamEvent& event);
@@ -46,6 +47,7 @@ class CompletionEvents final : public EventSource {
                          StreamEvent& event);
 
   const Completion& completion_;
+  const ProfileTraits& traits_;
   std::vector<std::size_t> positions_;  // per choice, the index of its next delta
   std::size_t turn_ = 0;                // the choice that sends the next delta
   std::size_t deltas_left_ = 0;         // of all choices
@@ -55,14 +57,14 @@ class CompletionEvents final : public EventSource {
   bool usage_on_finish_ = false;                     // usage is in the last finish chunk, not in a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
+  bool begins_choice_ = false;  // the chunk is a choice's first
+  std::uint64_t shares_ = 0;    // of the tokens sent, for append_usage_so_far()
 
   // The constant parts of a chunk: head_, the choice's index and delta, rest_.
-  std::string head_;  // up to and including `"choices":[`
-  std::string rest_;  // after a delta without logprobs
-  std::string tail_;  // after the choice's object
-  // The JSON before and after the string in a delta.
-  std::string_view thinking_open_;
-  std::string_view text_close_;
+  std::string head_;        // up to and including `"choices":[`
+  std::string rest_;        // after a delta without logprobs
+  std::string unfinished_;  // from the finish_reason
+  std::string tail_;        // after the choice's object
 };
 
 }  // namespace mock_gateway::detail

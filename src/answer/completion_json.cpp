@@ -31,8 +31,8 @@ void append_system_fingerprint(std::string& out, const Completion& completion) {
   const SystemFingerprint kind = completion.traits().system_fingerprint;
   if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
-  if (kind == SystemFingerprint::null) {
-    out += "null";
+  if (kind == SystemFingerprint::null || kind == SystemFingerprint::empty) {
+    out += kind == SystemFingerprint::null ? "null" : R"("")";
     return;
   }
   std::uint64_t bits = fingerprint(completion.model());
@@ -47,12 +47,28 @@ void append_envelope(std::string& out, const Completion& completion, std::string
   append_string(out, "object", object);
   append_integer(out, "created", completion.context().created);
   append_string(out, "model", completion.model());
+  out += completion.traits().provider;
 }
 
-void append_usage(std::string& out, const Completion& completion) {
-  const TokenUsage& usage = completion.usage();
+void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile) {
+  out += R"(,"finish_reason":)" + reason;
+  if (profile.native_finish_reason) out += R"(,"native_finish_reason":)" + reason;
+}
+
+void append_text(std::string& out, const TextForm& form, std::string_view text) {
+  out += form.open;
+  text::append_json_string(out, text);
+  if (!form.again.empty()) {
+    out += form.again;
+    text::append_json_string(out, text);
+  }
+  out += form.close;
+}
+
+void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far) {
+  const TokenUsage& usage = so_far ? *so_far : completion.usage();
   append_name(out, "usage");
-  if (completion.usage_json()) {
+  if (completion.usage_json() && !so_far) {
     out += *completion.usage_json();
     return;
   }
@@ -60,6 +76,7 @@ void append_usage(std::string& out, const Completion& completion) {
   append_integer(out, "prompt_tokens", usage.prompt_tokens());
   append_integer(out, "completion_tokens", usage.completion_tokens());
   append_integer(out, "total_tokens", usage.total_tokens());
+  out += completion.traits().further_usage;
   const std::int64_t cached = usage.cached_tokens().value_or(0);
   if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
@@ -194,9 +211,9 @@ void append_message(std::string& out, const CompletionChoice& choice, const Prof
     out += "null";
   }
   if (choice.thinking.size() > 0) {
-    append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // the deltas of this profile always have the key too
+    append_text(out, profile.thinking, choice.thinking.text);
+  } else {
+    out += profile.no_thinking;
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");

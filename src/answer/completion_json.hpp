@@ -29,7 +29,11 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
 void append_system_fingerprint(std::string& out, const Completion& completion);
-void append_usage(std::string& out, const Completion& completion);
+/// Appends the usage of the completion, or `so_far` instead.
+void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
+/// Appends `finish_reason`. `reason` is JSON.
+void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile);
+void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);

@@ -124,7 +124,9 @@ void Delivery::begin_stage() {
       next_stage_ = Stage::events;
       begin_stream();
       add_strike(Trigger::Kind::after_headers, 0);
-      return add({Kind::byte_order_mark});
+      add({Kind::byte_order_mark});
+      if (!opening_comment_.empty()) add({Kind::between, 0, opening_comment_});
+      return;
     case Stage::events: return send_events();
     case Stage::done:
       next_stage_ = Stage::at_end;

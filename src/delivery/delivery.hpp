@@ -14,7 +14,6 @@
 #include "../core/timeline.hpp"
 #include "../model/fault.hpp"
 #include "../model/hold.hpp"
-#include "../model/profile.hpp"
 #include "../model/reply.hpp"
 #include "../model/reply_data.hpp"
 #include "framing.hpp"
@@ -47,8 +46,10 @@ class Delivery {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Sets the profile whose error bodies error events use.
-  void profile(Profile profile) { profile_ = profile; }
+  /// Sets what returns the data of an error event for a failure.
+  void on_error_event(std::function<std::string(const Failure&)> data_of) { error_event_ = std::move(data_of); }
+  /// Sets a comment to send before the events of a stream, with its blank line.
+  void opening_comment(std::string_view comment) { opening_comment_ = comment; }
   /// Sets the real time after which the connection of a wait for the client is reset. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   std::size_t announced_length(std::size_t size);
@@ -265,7 +266,8 @@ class Delivery {
   /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint external_wait_ended_;
   DeliveryProgress& progress_;
-  Profile profile_ = Profile::documented;
+  std::function<std::string(const Failure&)> error_event_;
+  std::string_view opening_comment_;
   std::optional<Duration> stall_guard_;
   std::string expired_wait_;
   std::string spent_guard_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "../answer/bodies.hpp"
 #include "../core/access.hpp"
 #include "../core/text.hpp"
 #include "../model/fault_rows.hpp"
@@ -116,7 +115,7 @@ void Delivery::end_connection(Outlet::Ending ending) {
 }
 
 void Delivery::send_error(const Effect& effect) {
-  extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  extra_.data = effect.failure() ? error_event_(*effect.failure()) : effect.bytes();
   ++events_;
   const bool done_follows = plan_.sse.done() && !sent_.done;
   send_event(extra_, !done_follows);

@@ -93,8 +93,8 @@ void note_body(RetryAdvice& advice, std::string_view body) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
   }
   if (advice.in_body == Duration{0}) advice.in_body.reset();
-  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
-  constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
+  // Examples: "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)", "free-models-per-day".
+  constexpr std::array<std::string_view, 4> parts = {"perday", "per day", "per_day", "per-day"};
   constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
   advice.of_a_day =
       std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return lower.find(part) != lower.npos; }) ||

@@ -130,10 +130,6 @@ wire::Headers Failure::headers(TimePoint now) const {
   return headers;
 }
 
-bool Failure::is_documented_authentication_failure() const {
-  return code_ == "unauthorized" && message_ == "unauthorized";
-}
-
 Failure failure(int status, std::string code, std::string message) {
   return Failure(status, std::move(code), std::move(message));
 }

@@ -24,7 +24,7 @@ class Failure {
 
   /// Sets the body's `error.type`. Default: `error`.
   [[nodiscard]] Failure type(std::string type) const;
-  /// Sets the body's `error.param`, the JSON path of the error's cause. Only the openai profile sends it.
+  /// Sets the body's `error.param`, the JSON path of the error's cause. Profiles with such a field send it.
   [[nodiscard]] Failure param(std::string path) const;
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
@@ -66,8 +66,6 @@ class Failure {
   /// Returns the body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
-  bool is_documented_authentication_failure() const;
 
  private:
   int status_;

@@ -18,14 +18,19 @@ enum class Profile {
   /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
-  /// deltas of reasoning, empty content in the finish chunk.
+  /// deltas of reasoning, empty content in the finish chunk, request_id in errors.
   dashscope,
   /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
+  /// SiliconFlow's shapes: usage in every chunk, errors with an integer code and without `error`.
+  siliconflow,
+  /// OpenRouter's shapes: a comment before the first chunk, no role chunk, `reasoning`, `native_finish_reason`, usage
+  /// beside a choice, errors with an integer code, also in a chunk.
+  openrouter,
 };
 
-/// Returns "documented", "openai", "dashscope", "deepseek".
+/// Returns "documented", "openai", "dashscope", "deepseek", "siliconflow", "openrouter".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.

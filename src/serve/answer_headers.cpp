@@ -1,15 +1,15 @@
-// Header fields of every answer: those for allowed origins (CORS), and a profile's `x-request-id`,
-// `openai-processing-ms` and `x-ratelimit-…`. The answer to a CORS preflight.
+// Header fields of every answer: those for allowed origins (CORS), and a profile's request id and `x-ratelimit-…`. The
+// answer to a CORS preflight.
 
 #include "served_request.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "../core/calendar.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/profile_traits.hpp"
@@ -60,24 +60,37 @@ std::string reset_time(Duration left) {
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
 
+std::string make_id(std::string_view form, Random random, TimePoint now) {
+  std::string id;
+  for (const char part : form)
+    id += part == '*'   ? random.alphanumeric(1)
+          : part == '#' ? std::string(1, text::hex_digits[random.below(16)])
+          : part == '@' ? std::to_string(calendar::unix_seconds(now))
+                        : std::string(1, part);
+  return id;
+}
+
 void add_profile_headers(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
-  if (!traits_of(gateway.settings.profile).request_headers) return;
+  const ProfileTraits& profile = traits_of(gateway.settings.profile);
+  if (profile.request_id.empty()) return;
   wire::Headers& headers = served.answer.headers;
-  const auto add = [&](const char* name, const std::string& value) {
+  const auto add = [&](const std::string& name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };
-  const std::uint64_t request =
-      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
-  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  served.answer.request_id = served.request_id();
+  if (profile.identifies_errors || (served.chat && served.answer.status < 400))
+    add(std::string(profile.id_header), served.answer.request_id);
+  if (!profile.openai_headers) return;
   add("openai-processing-ms", "1");
+  add("openai-version", "2020-10-01");
   const std::string& key = served.presented.key.id;
   if (key.empty()) return;
   const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
     if (!quota) return;
-    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
-    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
-    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+    add("x-ratelimit-limit-" + what, std::to_string(quota->limit));
+    add("x-ratelimit-remaining-" + what, std::to_string(quota->remaining));
+    add("x-ratelimit-reset-" + what, reset_time(quota->reset));
   };
   const TimePoint now = gateway.clock.now();
   tell(gateway.keys->quota(key, now), "requests");

@@ -200,7 +200,7 @@ void mounted(ServedRequest& served) {
     strike_delivery(served, {});
   }
   if (reply->failure()) {
-    answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
+    served.become(*reply->failure(), true);
     return;
   }
   answer.status = reply->status();

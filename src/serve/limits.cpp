@@ -47,7 +47,7 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
   const std::string requested = ", Requested " + number(tokens) + ". ";
-  const bool has_own_type = traits_of(served.gateway.settings.profile).error_shape == ErrorShape::openai;
+  const bool has_own_type = traits_of(served.gateway.settings.profile).openai_headers;
   const std::string type = has_own_type ? "tokens" : "error";
   const auto refused = [&](int status, std::string message) {
     return failure(status, "rate_limit_exceeded", std::move(message)).type(type);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "../answer/completion.hpp"
@@ -19,6 +20,7 @@
 #include "../core/random.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
+#include "../model/profile_traits.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/chaos_plan.hpp"
 #include "tester_code.hpp"
@@ -77,7 +79,9 @@ AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  const Random random(fingerprint(std::to_string(occurrence), served.fingerprint));
+  const std::string_view form = traits_of(context.profile).completion_id;
+  context.id = form.empty() ? served.request_id() : make_id(form, random, served.timeline.now());
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -116,7 +120,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
   const ReplyData& reply = Access::data(*delivery.reply);
   if (served.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
-    answer.become(*reply.failure, settings.profile, served.timeline.now());
+    served.become(*reply.failure, true);
     delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }

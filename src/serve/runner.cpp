@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../answer/bodies.hpp"
 #include "../answer/completion_events.hpp"
 #include "../core/access.hpp"
 #include "../core/calendar.hpp"
@@ -333,7 +334,10 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
     answer.headers.add("Content-Encoding", "gzip");
   Delivery& delivery = delivery_.emplace(reply, answer.delivery.pace, connection_, *timeline_,
                                          answer.delivery.start.value_or(record_->received), record_->progress);
-  delivery.profile(gateway_.settings.profile);
+  delivery.on_error_event([this](const Failure& failure) {
+    const Completion* const stream = answer_.delivery.completion ? &*answer_.delivery.completion : nullptr;
+    return error_body(failure, {gateway_.settings.profile, answer_.request_id, true, stream}, true);
+  });
   delivery.stall_guard(gateway_.settings.stall_guard);
   delivery.before_last_bytes([this] {
     give_back();
@@ -360,6 +364,7 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
                           answer.delivery.token_count, ends_with_body);
   }
   if (answer.delivery.completion) {
+    delivery.opening_comment(answer.delivery.completion->traits().opening_comment);
     auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
     chunks_ = chunks.get();
     events_ = std::move(chunks);

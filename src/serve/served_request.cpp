@@ -6,6 +6,7 @@
 
 #include "../answer/bodies.hpp"
 #include "../evidence/diagnosis.hpp"
+#include "../model/profile_traits.hpp"
 #include "../request/chat_parser.hpp"
 
 namespace mock_gateway::detail {
@@ -21,24 +22,35 @@ void Answer::restart() {
   *this = std::move(fresh);
 }
 
-void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
-  status = failure.status();
-  error_code = failure.code();
-  content_type = failure.raw_body() ? failure.content_type() : "application/json";
-  headers = failure.headers(now);
-  body = error_body(failure, profile);
+const std::string& ServedRequest::request_id() {
+  const std::string_view form = traits_of(gateway.settings.profile).request_id;
+  if (request_id_.empty() && !form.empty()) {
+    const std::uint64_t hash =
+        detail::fingerprint(request.body, detail::fingerprint(request.target, gateway.settings.seed));
+    request_id_ = make_id(form, Random(hash ^ gateway.occurrences.next(hash)), timeline.now());
+  }
+  return request_id_;
 }
 
-void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
-  delivery = DeliveryPlan();
-  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
-  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
-  refusal = documented ? failure.message() : std::string();
-  become(failure, profile, now);
+void ServedRequest::become(const Failure& failure, bool scripted) {
+  answer.status = failure.status();
+  answer.error_code = failure.code();
+  answer.headers = failure.headers(timeline.now());
+  const std::string header(traits_of(gateway.settings.profile).id_header);
+  answer.body =
+      error_body(failure, {gateway.settings.profile, answer.headers.find(header).value_or(request_id()), scripted});
+  const bool is_json = !answer.body.empty() && (answer.body.front() == '{' || answer.body.front() == '"');
+  answer.content_type = failure.raw_body() ? failure.content_type()
+                        : is_json          ? "application/json"
+                                           : "text/plain; charset=utf-8";
 }
 
 bool ServedRequest::fail(const Failure& failure, Decision::Kind kind) {
-  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  answer.delivery = DeliveryPlan();
+  answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
+  answer.refusal = documented ? failure.message() : std::string();
+  become(failure, kind == Decision::Kind::forced_failure);
   return true;
 }
 

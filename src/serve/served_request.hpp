@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../answer/completion.hpp"
 #include "../core/duration.hpp"
+#include "../core/random.hpp"
 #include "../core/timeline.hpp"
 #include "../delivery/pace_schedule.hpp"
 #include "../evidence/record.hpp"
@@ -16,7 +18,6 @@
 #include "../http/request_reader.hpp"
 #include "../keys/key_store.hpp"
 #include "../model/failure.hpp"
-#include "../model/profile.hpp"
 #include "../model/reply.hpp"
 #include "../request/chat_request.hpp"
 #include "../request/embedding_request.hpp"
@@ -54,6 +55,7 @@ struct Answer {
   wire::Headers headers;
   std::string body;
   std::string error_code;
+  std::string request_id;
   /// The message of a documented rejection.
   std::string refusal;
   std::shared_ptr<StubState> stub;
@@ -71,10 +73,6 @@ struct Answer {
 
   /// Drops everything but the place.
   void restart();
-  /// Sets status, headers and body to those of a failure at `now`. Keeps the other members.
-  void become(const Failure& failure, Profile profile, TimePoint now);
-  /// Turns the answer into the failure, with the decision `kind`. Drops what a reply has set, but keeps the stub.
-  void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
 /// A chat request that waits for the test's reply.
@@ -117,7 +115,13 @@ struct ServedRequest {
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
+  /// Returns the answer's id, which only depends on the seed and the request. Empty if the profile has none.
+  const std::string& request_id();
+  /// Sets status, headers and body of the answer to those of a failure. `scripted`: the test sent it.
+  void become(const Failure& failure, bool scripted);
+
   // Each of these functions answers the request and returns true, so that a check can return the result.
+  /// Turns the answer into the failure. Drops what a reply has set, but keeps the stub.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
@@ -128,6 +132,8 @@ struct ServedRequest {
 
  private:
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
+
+  std::string request_id_;
 };
 
 // The steps that make the answer, each with its .cpp file.
@@ -218,7 +224,10 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set.
+/// Adds the headers that the profile has on every answer, except those already set. Sets the answer's request id.
 void add_profile_headers(ServedRequest& served);
+
+/// Returns an id of this form: `*` is a letter or digit, `#` a hexadecimal digit, `@` the time in Unix seconds.
+std::string make_id(std::string_view form, Random random, TimePoint now);
 
 }  // namespace mock_gateway::detail

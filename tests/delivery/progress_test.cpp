@@ -70,6 +70,7 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
   detail::PaceSchedule pace;
   detail::Delivery delivery(mock_gateway::detail::Access::data(reply), pace, outlet, timeline, timeline.now(),
                             progress);
+  delivery.on_error_event([](const Failure& failure) { return failure.message(); });
   detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
   delivery.stream("HEAD", events, true);
   delivery.advance();

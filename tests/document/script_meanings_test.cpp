@@ -526,6 +526,8 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(values(R"("enforce": "openai")").enforce == Profile::openai);
   CHECK(values(R"("enforce": "dashscope")").enforce == Profile::dashscope);
   CHECK(values(R"("enforce": "deepseek")").enforce == Profile::deepseek);
+  CHECK(values(R"("profile": "siliconflow")").profile == Profile::siliconflow);
+  CHECK(values(R"("profile": "openrouter")").profile == Profile::openrouter);
   CHECK(values(R"("pace": {"chunked": {"words": 2}})").pace.chunking()->count() == 2);
   CHECK(values(R"("models": "any")").any_model);
   CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});

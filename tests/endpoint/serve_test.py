@@ -470,6 +470,17 @@ class WhatItServes(unittest.TestCase):
             with Endpoint(*flags) as endpoint:
                 self.assertEqual(endpoint.status(stop="x"), 400)
 
+    def test_errors_and_ids_have_the_form_of_the_profile(self):
+        with Endpoint("--profile", "siliconflow", "--model", "mock-model") as endpoint:
+            response, text = endpoint.chat(model="unknown")
+            self.assertEqual((response.status, json.loads(text)["code"]), (404, 20012))
+            self.assertEqual(len(response.getheader("x-siliconcloud-trace-id")), 32)
+        with Endpoint("--profile", "openrouter", "--model", "mock-model") as endpoint:
+            response, text = endpoint.chat(model="unknown")
+            self.assertEqual((response.status, json.loads(text)["error"]["code"]), (404, 404))
+            response, text = endpoint.chat()
+            self.assertEqual(json.loads(text)["id"], response.getheader("x-generation-id"))
+
     def test_strict_accepts_an_agents_documented_requests(self):
         call = {"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
         messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [call]},

@@ -112,7 +112,9 @@ TEST_CASE("a client that repeats a request after its daily quota is used up is r
   for (const char* const body :
        {R"({"error":{"details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProject"}]}]}})",
         R"({"error":{"message":"Rate limit reached on requests per day (RPD): Limit 200"}})",
-        R"({"error":{"code":"tokens_per_day"}})", R"({"error":"your daily limit"})", "TPD exceeded"}) {
+        R"({"error":{"code":"tokens_per_day"}})",
+        R"({"error":{"message":"Rate limit exceeded: free-models-per-day."}})", R"({"error":"your daily limit"})",
+        "TPD exceeded"}) {
     CAPTURE(body);
     CHECK(codes(asked_again(limited(body), 59s)) == "daily_quota_retried");
     CHECK(codes(asked_again(limited(body), 60s)) == "");

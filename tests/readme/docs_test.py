@@ -9,6 +9,8 @@ import sys
 import unittest
 from pathlib import Path
 
+from profile_errors import rows_of
+
 CHECKOUT = Path(sys.argv[1]).resolve()
 README, CONTRIBUTING = CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md"
 TOPICS = sorted(page for page in (CHECKOUT / "docs").glob("*.md") if page.name != "README.md")
@@ -19,7 +21,6 @@ UNDOCUMENTED = {
     "current": "what the default argument of SourceLocation parameters calls",
     "fulfilled": "creates a Wait; only the library calls it",
     "timed_out": "likewise",
-    "is_documented_authentication_failure": "only profiles call it",
 }
 
 
@@ -121,6 +122,16 @@ class Docs(unittest.TestCase):
         missing = sorted(f"{owner}::{name}" for owner, name in names if name not in told and name not in UNDOCUMENTED)
         self.assertEqual(missing, [], "neither README.md nor docs/ names these")
         self.assertEqual(sorted(name for name in UNDOCUMENTED if name in told), [], "UNDOCUMENTED lists these, but they are documented")
+
+    def test_the_page_on_profiles_has_every_error_of_a_profile(self):
+        errors = rows_of((CHECKOUT / "src/model/profile.cpp").read_text(encoding="utf-8"))
+        self.assertEqual([len(rows) > 4 for rows in errors.values()], [True] * 5, "profile.cpp does not look as it did")
+        page = (CHECKOUT / "docs/profiles.md").read_text(encoding="utf-8")
+        for profile, rows in errors.items():
+            section = page.split(f"### {profile}\n")[1].split("\n#")[0]
+            lines = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")]
+            self.assertEqual([tuple(line[:5]) for line in lines[2:]], rows, profile)
+            self.assertTrue(all(line[5] for line in lines), f"{profile}: a row has no source")
 
 
 if __name__ == "__main__":

@@ -521,17 +521,19 @@ TEST_CASE("errors have the keys of the profile, in the profile's order") {
             R"({"error":{"code":"broken","message":"Broken","type":"error"}})",
             R"({"error":{"code":"rate_limit_exceeded","message":"Slow down","type":"tokens"}})",
         });
-  CHECK(bodies(Profile::openai) ==
-        std::vector<std::string>{
-            R"({"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,)"
-            R"("code":"invalid_api_key"}})",
-            R"({"error":{"message":"You have insufficient permissions for this operation.",)"
-            R"("type":"invalid_request_error","param":null,"code":"insufficient_permissions"}})",
-            R"({"error":{"message":"Bad \"input\"","type":"invalid_request_error","param":"messages[0]",)"
-            R"("code":"bad"}})",
-            R"({"error":{"message":"Broken","type":"server_error","param":null,"code":"broken"}})",
-            R"({"error":{"message":"Slow down","type":"tokens","param":null,"code":"rate_limit_exceeded"}})",
-        });
+  CHECK(
+      bodies(Profile::openai) ==
+      std::vector<std::string>{
+          R"({"error":{"message":"Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys.",)"
+          R"("type":"invalid_request_error","param":null,)"
+          R"("code":"invalid_api_key"}})",
+          R"({"error":{"code":"unsupported_country_region_territory",)"
+          R"("message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}})",
+          R"({"error":{"message":"Bad \"input\"","type":"invalid_request_error","param":"messages[0]",)"
+          R"("code":"bad"}})",
+          R"({"error":{"message":"Broken","type":"server_error","param":null,"code":"broken"}})",
+          R"({"error":{"message":"Slow down","type":"tokens","param":null,"code":"rate_limit_exceeded"}})",
+      });
 }
 
 TEST_CASE("a failure that a test defines has OpenAI's type for its status, and OpenAI's code if there is one") {
@@ -565,10 +567,12 @@ TEST_CASE("a failure that a test defines has OpenAI's type for its status, and O
   }
   // Only this profile has OpenAI's texts for 401 and 403.
   const std::string documented = R"( unauthorized "unauthorized")";
-  CHECK(error(failure(401, "unauthorized", "unauthorized")) ==
-        R"(invalid_request_error invalid_api_key "Incorrect API key provided.")");
+  CHECK(
+      error(failure(401, "unauthorized", "unauthorized")) ==
+      R"(invalid_request_error invalid_api_key "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys.")");
   CHECK(error(failure(403, "unauthorized", "unauthorized")) ==
-        R"(invalid_request_error insufficient_permissions "You have insufficient permissions for this operation.")");
+        "request_forbidden unsupported_country_region_territory "
+        R"("Country, region, or territory not supported")");
   CHECK(error(failure(402, "unauthorized", "unauthorized")) == "invalid_request_error" + documented);
   CHECK(error(failure(500, "unauthorized", "unauthorized")) == "server_error" + documented);
   CHECK(error(failure(401, "unauthorized", "no")) == R"(invalid_request_error unauthorized "no")");

@@ -34,7 +34,7 @@ struct GoldenFields {
 
 /// The fields that the openai profile adds to each response.
 inline GoldenFields openai_fields(const std::string& request_id) {
-  return {{"x-request-id: " + request_id, "openai-processing-ms: 1"}};
+  return {{"x-request-id: " + request_id, "openai-processing-ms: 1", "openai-version: 2020-10-01"}};
 }
 
 /// Returns the head of a response at 2024-01-01T00:00:00Z. `status` has the form "200 OK".

@@ -80,17 +80,20 @@ TEST_CASE("the bytes of the 401 and the 403 in the openai profile") {
   CHECK(golden(on.http.without_key().chat().raw) == R"(
 HTTP/1.1 401 Unauthorized\r
 Content-Type: application/json\r
-Content-Length: 120\r
+Content-Length: 201\r
 x-request-id: req_QkcpSK3rmtGoTVXOglosiJkvhVftov3e\r
 openai-processing-ms: 1\r
+openai-version: 2020-10-01\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}})");
+{"error":{"message":"Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}})");
   const auto disabled = on.gateway.keys().create("disabled", KeyOptions{}.disabled());
   CHECK(golden(on.http.with_key(disabled.secret).chat().raw) ==
-        golden_openai_error("403 Forbidden", "insufficient_permissions",
-                            "You have insufficient permissions for this operation.", nullptr,
-                            "req_pwgaJxTakGZB0nV3N6pOX9141N9ka9N7"));
+        golden_reply(
+            "403 Forbidden",
+            R"({"error":{"code":"unsupported_country_region_territory",)"
+            R"("message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}})",
+            test_support::openai_fields("req_pwgaJxTakGZB0nV3N6pOX9141N9ka9N7")));
 }
 
 // --- Rate limits -----------------------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ TEST_CASE("the bytes of the 429 of a limit in the openai profile") {
           "200 OK",
           R"({"object":"list","data":[{"id":"mock-model","object":"model","created":1704067200,"owned_by":"mock_gateway"}]})",
           {{"x-request-id: req_UW3P5H0n5odehAWITk3nxvi9UxNPw0dk", "openai-processing-ms: 1",
-            "x-ratelimit-limit-requests: 2", "x-ratelimit-remaining-requests: 0",
+            "openai-version: 2020-10-01", "x-ratelimit-limit-requests: 2", "x-ratelimit-remaining-requests: 0",
             "x-ratelimit-reset-requests: 1m0s"}}));
   on.clock.advance(17500ms);
   CHECK(on.get("/v1/models") == R"(
@@ -131,6 +134,7 @@ Retry-After: 43\r
 retry-after-ms: 42500\r
 x-request-id: req_JIM3ZDD2HGx06fuhTvqx3ME1mkw2IhFW\r
 openai-processing-ms: 1\r
+openai-version: 2020-10-01\r
 x-ratelimit-limit-requests: 2\r
 x-ratelimit-remaining-requests: 0\r
 x-ratelimit-reset-requests: 42.5s\r

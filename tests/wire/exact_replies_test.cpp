@@ -167,7 +167,8 @@ TEST_CASE("the bytes of the dashscope profile: plain, streamed with usage, and a
             R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
             R"("reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,)"
             R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}},)"
-            R"("system_fingerprint":null})"));
+            R"("system_fingerprint":null})",
+            {{"x-request-id: ae0f6257-c340-f93a-0500-4565d55f2f5c"}}));
   std::vector<std::string> text_events =
       events(R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
              R"("model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":DELTA,"logprobs":null,)"
@@ -179,13 +180,14 @@ TEST_CASE("the bytes of the dashscope profile: plain, streamed with usage, and a
       R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
       R"("model":"mock-model","system_fingerprint":null,"choices":[],"usage":{"prompt_tokens":4,)"
       R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})");
-  CHECK(on.stream(with_usage()) == golden_stream(text_events));
+  CHECK(on.stream(with_usage()) ==
+        golden_stream(text_events, {{"x-request-id: 34377795-8522-645e-08d6-10714d18c312"}}));
   const std::vector<std::string> call_events =
       events(R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
              R"("model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":DELTA,"logprobs":null,)"
              R"("finish_reason":FINISH}]})",
              call_deltas(R"({"content":null,"role":"assistant"})"), R"({"content":""})", "tool_calls");
-  CHECK(on.stream(weather()) == golden_stream(call_events));
+  CHECK(on.stream(weather()) == golden_stream(call_events, {{"x-request-id: f39b5399-5b79-5485-83e9-fc775a6244c5"}}));
 }
 
 TEST_CASE("the bytes of the deepseek profile: plain, streamed with usage, and a streamed tool call") {
@@ -198,7 +200,8 @@ TEST_CASE("the bytes of the deepseek profile: plain, streamed with usage, and a 
             R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
             R"("reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,)"
             R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1},)"
-            R"("prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4},"system_fingerprint":"fp_f60ff5b93c"})"));
+            R"("prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4},"system_fingerprint":"fp_f60ff5b93c"})",
+            {{"x-ds-trace-id: ae0f6257c340f93a05004565d55f2f5c"}}));
   std::vector<std::string> text_events =
       events(R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
              R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
@@ -211,13 +214,13 @@ TEST_CASE("the bytes of the deepseek profile: plain, streamed with usage, and a 
       replaced(text_events.back(), R"("usage":null)",
                R"("usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{)"
                R"("reasoning_tokens":1},"prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4})");
-  CHECK(on.stream(with_usage()) == golden_stream(text_events));
+  CHECK(on.stream(with_usage()) == golden_stream(text_events, {{"x-ds-trace-id: 343777958522645e08d610714d18c312"}}));
   const std::vector<std::string> call_events = events(
       R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
       R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
       R"("logprobs":null,"finish_reason":FINISH}]})",
       call_deltas(R"({"role":"assistant","content":null,"reasoning_content":""})"), R"({"content":""})", "tool_calls");
-  CHECK(on.stream(weather()) == golden_stream(call_events));
+  CHECK(on.stream(weather()) == golden_stream(call_events, {{"x-ds-trace-id: f39b53995b79548583e9fc775a6244c5"}}));
 }
 
 TEST_CASE("the bytes of replies to clients that want the connection closed or kept") {
