@@ -412,12 +412,12 @@ class Gateway {
 
   /// Verifies that everything went as scripted. Reports unmatched requests, unmet expectations, requests that violate
   /// should() conditions, exceptions of the test's functions, faults never reached, and waits ended by their guard.
-  /// First waits in real time, up to 1 s, until no exchange is under way. With a scope, only covers one of several
-  /// tests: its requests, and the stubs bound to it by key_is or header_is. Throws GatewayError for a scope with an
-  /// unknown key.
+  /// First waits in real time, up to 1 s, until all is read that clients have sent, and up to 1 s until no exchange is
+  /// under way. With a scope, only covers one of several tests: its requests, and the stubs bound to it by key_is or
+  /// header_is. Throws GatewayError for a scope with an unknown key.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
-  /// Returns the client's mistakes that the journal proves. Waits like verify().
+  /// Returns the client's mistakes that the journal proves. Waits for exchanges like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 
@@ -9081,6 +9081,8 @@ class Server {
   void refuse();
   /// Throws GatewayError if the port is no longer available.
   void accept_again();
+  /// Waits in real time, up to `patience`, until all is read that clients have sent so far, including their FIN.
+  void catch_up(Duration patience) const;
   /// Ends every connection and stops listening. Further calls do nothing.
   void stop();
   /// Whether the calling thread belongs to this server, and so must not wait for it to stop.
@@ -9233,6 +9235,8 @@ class Acceptor {
   /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
+  /// Whether a connection waits to be accepted, or is being accepted.
+  bool is_behind() const;
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
@@ -9251,6 +9255,7 @@ class Acceptor {
   int reserve_ = -1;              // -1 while a turned-away connection uses it
   std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
   std::thread table_grower_;
+  std::atomic<bool> is_accepting_{false};
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };
@@ -23222,6 +23227,11 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   if (reserve_ >= 0) sockets::close(reserve_);
 }
 
+MOCK_GATEWAY_INLINE bool Acceptor::is_behind() const {
+  // In this order: a connection that has left the queue meanwhile is still being accepted.
+  return sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready || is_accepting_;
+}
+
 MOCK_GATEWAY_INLINE void Acceptor::run() {
   // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
@@ -23229,12 +23239,16 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
     turned_away_.attend();
     if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
     int socket = -1;
+    is_accepting_ = true;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
         make_room(socket);
         calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits: wait(); break;
+      case sockets::Acceptance::nobody_waits:
+        is_accepting_ = false;
+        wait();
+        break;
       case sockets::Acceptance::no_descriptor:
         if (find_a_descriptor()) break;
         [[fallthrough]];
@@ -25109,6 +25123,12 @@ class Server::Impl final : public httplib::Server {
     begin_to_accept();
   }
 
+  void catch_up(Duration patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < end && is_behind())
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+
   void stop_all() {
     require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
@@ -25150,6 +25170,21 @@ class Server::Impl final : public httplib::Server {
   static void require_other_thread(bool is_own) {
     if (is_own)
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
+  /// In the order of a connection's way: one that has left a place meanwhile is found in the next.
+  bool is_behind() {
+    {
+      const std::lock_guard<std::mutex> lock(listening_mutex_);
+      if (acceptor_ && acceptor_->is_behind()) return true;
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const Connection* connection : connections_)
+        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, -1, Duration{0}).ready)
+          return true;
+    }
+    return serving_ > 0;
   }
 
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
@@ -25279,8 +25314,10 @@ class Server::Impl final : public httplib::Server {
   }
 
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
-    if (!connection.is_finishing() && serve(connection, head_check_)) return true;
-    if (!connection.finish()) return true;
+    ++serving_;
+    const bool stays = (!connection.is_finishing() && serve(connection, head_check_)) || !connection.finish();
+    --serving_;
+    if (stays) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     connections_.erase(&connection);
     return false;
@@ -25338,6 +25375,7 @@ class Server::Impl final : public httplib::Server {
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
+  std::atomic<int> serving_{0};  // calls of serve_or_close() in progress
   bool stopping_ = false;
   std::mutex verdicts_mutex_;
   std::array<Verdict, 64> verdicts_;
@@ -25373,6 +25411,8 @@ MOCK_GATEWAY_INLINE int Server::port() const { return impl_->port(); }
 MOCK_GATEWAY_INLINE void Server::refuse() { impl_->refuse(); }
 
 MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
+
+MOCK_GATEWAY_INLINE void Server::catch_up(Duration patience) const { impl_->catch_up(patience); }
 
 MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
 
@@ -33957,6 +33997,7 @@ MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(Request
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
+  impl.server->catch_up(impl.patience_here());
   return impl.problems.verify(scope, impl.patience_here());
 }
 
@@ -39419,159 +39460,159 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8642    http/connection.hpp
 //   8911    http/request_reader.hpp
 //   9038    http/server.hpp
-//   9098    http/response.hpp
-//   9113    http/turned_away.hpp
-//   9161    http/workers.hpp
-//   9217    http/acceptor.hpp
-//   9260    http/poller.hpp
-//   9313    http/reactor.hpp
-//   9419    evidence/kept_problems.hpp
-//   9482    evidence/record.hpp
-//   9740    evidence/diagnosis.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9904    evidence/review_parts.hpp
-//   9968    serve/asked_requests.hpp
-//  10045    serve/operations.hpp
-//  10112    serve/served_models.hpp
-//  10152    serve/gateway_state.hpp
-//  10211    serve/served_request.hpp
-//  10400    serve/runner.hpp
-//  10456    serve/connection_loop.hpp
-//  10499    serve/tester_code.hpp
-//  10563    gateway/catalogue_entries.hpp
-//  10834    gateway/option_values.hpp
-//  10894    gateway/sweep_run.hpp
-//  10918    document/script_reader.hpp
-//  11129    document/script_sections.hpp
-//  11314    document/script_values.hpp
-//  11480    core/calendar.cpp
-//  11561    core/clock.cpp
-//  11966    core/gate.cpp
-//  12178    core/json_reader.cpp
-//  12519    core/pattern.cpp
-//  12932    core/random.cpp
-//  12987    core/reporter.cpp
-//  13085    core/text.cpp
-//  13429    model/acceptance.cpp
-//  13488    model/checks.cpp
-//  13525    model/connection_fault.cpp
-//  13627    model/failure.cpp
-//  13773    model/fault.cpp
-//  14007    model/finding.cpp
-//  14041    model/http_reply.cpp
-//  14107    model/pace.cpp
-//  14305    model/profile.cpp
-//  14483    model/range.cpp
-//  14513    model/received_request.cpp
-//  14581    model/reply.cpp
-//  14987    model/reply_checks.cpp
-//  15181    model/reply_template.cpp
-//  15348    model/sent_answer.cpp
-//  15376    model/sse_dialect.cpp
-//  15521    request/chat_fields.cpp
-//  15663    request/chat_messages.cpp
-//  15872    request/chat_reader.cpp
-//  16280    request/chat_request.cpp
-//  16364    request/embedding_request.cpp
-//  16452    keys/api_key.cpp
-//  16502    keys/key_store.cpp
-//  17014    keys/keys.cpp
-//  17078    keys/secrets.cpp
-//  17283    answer/bodies.cpp
-//  17356    answer/completion.cpp
-//  17582    answer/completion_events.cpp
-//  17778    answer/completion_json.cpp
-//  17995    answer/default_reply.cpp
-//  18172    answer/embeddings.cpp
-//  18289    answer/schema_checker.cpp
-//  18752    answer/schema_instance.cpp
-//  19125    answer/tokens.cpp
-//  19346    answer/words.cpp
-//  19407    script/chaos.cpp
-//  19547    script/chaos_rules.cpp
-//  19659    script/connection_faults.cpp
-//  19768    script/excerpts.cpp
-//  19830    script/field_matchers.cpp
-//  20208    script/forced_failures.cpp
-//  20297    script/hiding.cpp
-//  20412    script/json_comparison.cpp
-//  20498    script/matcher.cpp
-//  20791    script/matchers.cpp
-//  21142    script/scope.cpp
-//  21200    script/script.cpp
-//  21618    script/text_matchers.cpp
-//  21757    delivery/answer_log.cpp
-//  21927    delivery/delivery.cpp
-//  22395    delivery/faults_and_waits.cpp
-//  22688    delivery/framing.cpp
-//  22828    delivery/gzip.cpp
-//  22900    delivery/pace_schedule.cpp
-//  22969    delivery/progress.cpp
-//  23050    delivery/write_queue.cpp
-//  23191    http/acceptor.cpp
-//  23299    http/compatibility.cpp
-//  23408    http/connection.cpp
-//  23991    http/poller.cpp
-//  24159    http/reactor.cpp
-//  24422    http/request_reader.cpp
-//  24895    http/response.cpp
-//  24976    http/server.cpp
-//  25383    http/sockets.cpp
-//  25885    http/turned_away.cpp
-//  25969    http/workers.cpp
-//  26082    evidence/diagnosis.cpp
-//  26312    evidence/evidence_json.cpp
-//  26681    evidence/exchange.cpp
-//  26971    evidence/gateway_problems.cpp
-//  27419    evidence/journal.cpp
-//  27574    evidence/kept_problems.cpp
-//  27684    evidence/notes.cpp
-//  27786    evidence/record.cpp
-//  28248    evidence/redaction.cpp
-//  28388    evidence/redirects.cpp
-//  28511    evidence/retries.cpp
-//  29041    evidence/review.cpp
-//  29447    evidence/told_in_body.cpp
-//  29544    evidence/verification.cpp
-//  29662    serve/answer_headers.cpp
-//  29739    serve/asked_requests.cpp
-//  29806    serve/chat_judge.cpp
-//  30159    serve/connection_loop.cpp
-//  30320    serve/gateway_state.cpp
-//  30356    serve/judge.cpp
-//  30602    serve/limits.cpp
-//  30699    serve/operations.cpp
-//  30925    serve/reply_answer.cpp
-//  31066    serve/request_checks.cpp
-//  31151    serve/runner.cpp
-//  31545    serve/served_models.cpp
-//  31623    serve/served_request.cpp
-//  31691    gateway/catalogue.cpp
-//  32110    gateway/catalogue_chunks.cpp
-//  32421    gateway/catalogue_delivery.cpp
-//  32585    gateway/catalogue_entries.cpp
-//  32815    gateway/catalogue_failures.cpp
-//  33106    gateway/catalogue_framing.cpp
-//  33337    gateway/catalogue_tool_calls.cpp
-//  33544    gateway/chat_script.cpp
-//  33693    gateway/gateway.cpp
-//  33990    gateway/mishaps.cpp
-//  34332    gateway/options.cpp
-//  34485    gateway/sweep.cpp
-//  34905    document/scenario_files.cpp
-//  35043    document/script_document.cpp
-//  35433    document/script_faults.cpp
-//  35725    document/script_files.cpp
-//  35869    document/script_gateway.cpp
-//  36173    document/script_matchers.cpp
-//  36466    document/script_objects.cpp
-//  36626    document/script_reader.cpp
-//  37074    document/script_references.cpp
-//  37410    document/script_replies.cpp
-//  37801    document/script_schema.cpp
-//  37928    document/script_sections.cpp
-//  38470    document/script_values.cpp
-//  38858  Adapters
-//  38875    adapters/catch2.hpp
-//  39029    adapters/doctest.hpp
-//  39189    adapters/gtest.hpp
+//   9100    http/response.hpp
+//   9115    http/turned_away.hpp
+//   9163    http/workers.hpp
+//   9219    http/acceptor.hpp
+//   9265    http/poller.hpp
+//   9318    http/reactor.hpp
+//   9424    evidence/kept_problems.hpp
+//   9487    evidence/record.hpp
+//   9745    evidence/diagnosis.hpp
+//   9810    evidence/gateway_problems.hpp
+//   9909    evidence/review_parts.hpp
+//   9973    serve/asked_requests.hpp
+//  10050    serve/operations.hpp
+//  10117    serve/served_models.hpp
+//  10157    serve/gateway_state.hpp
+//  10216    serve/served_request.hpp
+//  10405    serve/runner.hpp
+//  10461    serve/connection_loop.hpp
+//  10504    serve/tester_code.hpp
+//  10568    gateway/catalogue_entries.hpp
+//  10839    gateway/option_values.hpp
+//  10899    gateway/sweep_run.hpp
+//  10923    document/script_reader.hpp
+//  11134    document/script_sections.hpp
+//  11319    document/script_values.hpp
+//  11485    core/calendar.cpp
+//  11566    core/clock.cpp
+//  11971    core/gate.cpp
+//  12183    core/json_reader.cpp
+//  12524    core/pattern.cpp
+//  12937    core/random.cpp
+//  12992    core/reporter.cpp
+//  13090    core/text.cpp
+//  13434    model/acceptance.cpp
+//  13493    model/checks.cpp
+//  13530    model/connection_fault.cpp
+//  13632    model/failure.cpp
+//  13778    model/fault.cpp
+//  14012    model/finding.cpp
+//  14046    model/http_reply.cpp
+//  14112    model/pace.cpp
+//  14310    model/profile.cpp
+//  14488    model/range.cpp
+//  14518    model/received_request.cpp
+//  14586    model/reply.cpp
+//  14992    model/reply_checks.cpp
+//  15186    model/reply_template.cpp
+//  15353    model/sent_answer.cpp
+//  15381    model/sse_dialect.cpp
+//  15526    request/chat_fields.cpp
+//  15668    request/chat_messages.cpp
+//  15877    request/chat_reader.cpp
+//  16285    request/chat_request.cpp
+//  16369    request/embedding_request.cpp
+//  16457    keys/api_key.cpp
+//  16507    keys/key_store.cpp
+//  17019    keys/keys.cpp
+//  17083    keys/secrets.cpp
+//  17288    answer/bodies.cpp
+//  17361    answer/completion.cpp
+//  17587    answer/completion_events.cpp
+//  17783    answer/completion_json.cpp
+//  18000    answer/default_reply.cpp
+//  18177    answer/embeddings.cpp
+//  18294    answer/schema_checker.cpp
+//  18757    answer/schema_instance.cpp
+//  19130    answer/tokens.cpp
+//  19351    answer/words.cpp
+//  19412    script/chaos.cpp
+//  19552    script/chaos_rules.cpp
+//  19664    script/connection_faults.cpp
+//  19773    script/excerpts.cpp
+//  19835    script/field_matchers.cpp
+//  20213    script/forced_failures.cpp
+//  20302    script/hiding.cpp
+//  20417    script/json_comparison.cpp
+//  20503    script/matcher.cpp
+//  20796    script/matchers.cpp
+//  21147    script/scope.cpp
+//  21205    script/script.cpp
+//  21623    script/text_matchers.cpp
+//  21762    delivery/answer_log.cpp
+//  21932    delivery/delivery.cpp
+//  22400    delivery/faults_and_waits.cpp
+//  22693    delivery/framing.cpp
+//  22833    delivery/gzip.cpp
+//  22905    delivery/pace_schedule.cpp
+//  22974    delivery/progress.cpp
+//  23055    delivery/write_queue.cpp
+//  23196    http/acceptor.cpp
+//  23313    http/compatibility.cpp
+//  23422    http/connection.cpp
+//  24005    http/poller.cpp
+//  24173    http/reactor.cpp
+//  24436    http/request_reader.cpp
+//  24909    http/response.cpp
+//  24990    http/server.cpp
+//  25423    http/sockets.cpp
+//  25925    http/turned_away.cpp
+//  26009    http/workers.cpp
+//  26122    evidence/diagnosis.cpp
+//  26352    evidence/evidence_json.cpp
+//  26721    evidence/exchange.cpp
+//  27011    evidence/gateway_problems.cpp
+//  27459    evidence/journal.cpp
+//  27614    evidence/kept_problems.cpp
+//  27724    evidence/notes.cpp
+//  27826    evidence/record.cpp
+//  28288    evidence/redaction.cpp
+//  28428    evidence/redirects.cpp
+//  28551    evidence/retries.cpp
+//  29081    evidence/review.cpp
+//  29487    evidence/told_in_body.cpp
+//  29584    evidence/verification.cpp
+//  29702    serve/answer_headers.cpp
+//  29779    serve/asked_requests.cpp
+//  29846    serve/chat_judge.cpp
+//  30199    serve/connection_loop.cpp
+//  30360    serve/gateway_state.cpp
+//  30396    serve/judge.cpp
+//  30642    serve/limits.cpp
+//  30739    serve/operations.cpp
+//  30965    serve/reply_answer.cpp
+//  31106    serve/request_checks.cpp
+//  31191    serve/runner.cpp
+//  31585    serve/served_models.cpp
+//  31663    serve/served_request.cpp
+//  31731    gateway/catalogue.cpp
+//  32150    gateway/catalogue_chunks.cpp
+//  32461    gateway/catalogue_delivery.cpp
+//  32625    gateway/catalogue_entries.cpp
+//  32855    gateway/catalogue_failures.cpp
+//  33146    gateway/catalogue_framing.cpp
+//  33377    gateway/catalogue_tool_calls.cpp
+//  33584    gateway/chat_script.cpp
+//  33733    gateway/gateway.cpp
+//  34031    gateway/mishaps.cpp
+//  34373    gateway/options.cpp
+//  34526    gateway/sweep.cpp
+//  34946    document/scenario_files.cpp
+//  35084    document/script_document.cpp
+//  35474    document/script_faults.cpp
+//  35766    document/script_files.cpp
+//  35910    document/script_gateway.cpp
+//  36214    document/script_matchers.cpp
+//  36507    document/script_objects.cpp
+//  36667    document/script_reader.cpp
+//  37115    document/script_references.cpp
+//  37451    document/script_replies.cpp
+//  37842    document/script_schema.cpp
+//  37969    document/script_sections.cpp
+//  38511    document/script_values.cpp
+//  38899  Adapters
+//  38916    adapters/catch2.hpp
+//  39070    adapters/doctest.hpp
+//  39230    adapters/gtest.hpp

@@ -135,6 +135,20 @@ s.close()
                     self.assertRegex(exchange["decision"]["refusal"], said)
                     self.assert_code(0, command=python("chat()" + sent % (method, rest))) if code == "incomplete_request" else None
 
+    def test_what_the_command_has_sent_is_read_before_the_verdict_even_if_the_gateway_was_slow(self):
+        slow = """
+import subprocess
+gateway = os.getppid()
+resume = f"import os, sys; sys.stdin.read(); os.kill({gateway}, 18)"  # SIGCONT, once this process has ended
+resumer = subprocess.Popen([sys.executable, "-c", resume], stdin=subprocess.PIPE, start_new_session=True)
+os.kill(gateway, 19)  # SIGSTOP
+s = socket.create_connection((address.hostname, address.port))
+s.sendall(b"GET /v1/models HTTP/1.1\\r\\nAccept: ")
+"""
+        for _ in range(8):
+            said = self.assert_code(1, command=python(slow))
+            self.assertIn("served 0 requests: the gateway refused every request, 1 with 400 incomplete_request", said)
+
     def test_a_connection_without_a_request_is_not_recorded(self):
         opened = "s = socket.create_connection((address.hostname, address.port)); "
         for code in opened + "s.close()", opened + "s.sendall(b'\\r\\n'); s.close()":
