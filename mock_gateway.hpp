@@ -7527,6 +7527,9 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
+/// Returns a text with everything that the matcher compares. Matchers with equal texts match the same requests.
+std::string identity_of(const Matcher& matcher);
+
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
 /// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.
@@ -20306,7 +20309,7 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
+/// Collects the text of identity_of().
 class Identity {
  public:
   std::string text;
@@ -20365,6 +20368,12 @@ MOCK_GATEWAY_INLINE std::uint64_t child_key(std::size_t node, std::uint32_t term
 
 }  // namespace hiding
 
+MOCK_GATEWAY_INLINE std::string identity_of(const Matcher& matcher) {
+  hiding::Identity identity;
+  identity.add(matcher);
+  return std::move(identity.text);
+}
+
 MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
@@ -20375,11 +20384,8 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& 
 
 MOCK_GATEWAY_INLINE std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   std::vector<Term> terms;
-  for (const Matcher& matcher : plan.matchers) {
-    hiding::Identity identity;
-    identity.add(matcher);
-    terms.push_back(terms_.try_emplace(std::move(identity.text), static_cast<Term>(terms_.size())).first->second);
-  }
+  for (const Matcher& matcher : plan.matchers)
+    terms.push_back(terms_.try_emplace(identity_of(matcher), static_cast<Term>(terms_.size())).first->second);
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;
@@ -39443,176 +39449,176 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7413    script/forced_failures.hpp
 //   7452    script/field_matchers.hpp
 //   7526    script/hiding.hpp
-//   7565    script/excerpts.hpp
-//   7589    script/json_comparison.hpp
-//   7615    delivery/answer_log.hpp
-//   7725    delivery/gzip.hpp
-//   7751    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7857    delivery/pace_schedule.hpp
-//   7899    delivery/progress.hpp
-//   7961    delivery/waits.hpp
-//   8037    delivery/write_queue.hpp
-//   8132    delivery/delivery.hpp
-//   8419    http/exchange_observer.hpp
-//   8453    http/sockets.hpp
-//   8573    http/wakes.hpp
-//   8642    http/connection.hpp
-//   8911    http/request_reader.hpp
-//   9038    http/server.hpp
-//   9100    http/response.hpp
-//   9115    http/turned_away.hpp
-//   9163    http/workers.hpp
-//   9219    http/acceptor.hpp
-//   9265    http/poller.hpp
-//   9318    http/reactor.hpp
-//   9424    evidence/kept_problems.hpp
-//   9487    evidence/record.hpp
-//   9745    evidence/diagnosis.hpp
-//   9810    evidence/gateway_problems.hpp
-//   9909    evidence/review_parts.hpp
-//   9973    serve/asked_requests.hpp
-//  10050    serve/operations.hpp
-//  10117    serve/served_models.hpp
-//  10157    serve/gateway_state.hpp
-//  10216    serve/served_request.hpp
-//  10405    serve/runner.hpp
-//  10461    serve/connection_loop.hpp
-//  10504    serve/tester_code.hpp
-//  10568    gateway/catalogue_entries.hpp
-//  10839    gateway/option_values.hpp
-//  10899    gateway/sweep_run.hpp
-//  10923    document/script_reader.hpp
-//  11134    document/script_sections.hpp
-//  11319    document/script_values.hpp
-//  11485    core/calendar.cpp
-//  11566    core/clock.cpp
-//  11971    core/gate.cpp
-//  12183    core/json_reader.cpp
-//  12524    core/pattern.cpp
-//  12937    core/random.cpp
-//  12992    core/reporter.cpp
-//  13090    core/text.cpp
-//  13434    model/acceptance.cpp
-//  13493    model/checks.cpp
-//  13530    model/connection_fault.cpp
-//  13632    model/failure.cpp
-//  13778    model/fault.cpp
-//  14012    model/finding.cpp
-//  14046    model/http_reply.cpp
-//  14112    model/pace.cpp
-//  14310    model/profile.cpp
-//  14488    model/range.cpp
-//  14518    model/received_request.cpp
-//  14586    model/reply.cpp
-//  14992    model/reply_checks.cpp
-//  15186    model/reply_template.cpp
-//  15353    model/sent_answer.cpp
-//  15381    model/sse_dialect.cpp
-//  15526    request/chat_fields.cpp
-//  15668    request/chat_messages.cpp
-//  15877    request/chat_reader.cpp
-//  16285    request/chat_request.cpp
-//  16369    request/embedding_request.cpp
-//  16457    keys/api_key.cpp
-//  16507    keys/key_store.cpp
-//  17019    keys/keys.cpp
-//  17083    keys/secrets.cpp
-//  17288    answer/bodies.cpp
-//  17361    answer/completion.cpp
-//  17587    answer/completion_events.cpp
-//  17783    answer/completion_json.cpp
-//  18000    answer/default_reply.cpp
-//  18177    answer/embeddings.cpp
-//  18294    answer/schema_checker.cpp
-//  18757    answer/schema_instance.cpp
-//  19130    answer/tokens.cpp
-//  19351    answer/words.cpp
-//  19412    script/chaos.cpp
-//  19552    script/chaos_rules.cpp
-//  19664    script/connection_faults.cpp
-//  19773    script/excerpts.cpp
-//  19835    script/field_matchers.cpp
-//  20213    script/forced_failures.cpp
-//  20302    script/hiding.cpp
-//  20417    script/json_comparison.cpp
-//  20503    script/matcher.cpp
-//  20796    script/matchers.cpp
-//  21147    script/scope.cpp
-//  21205    script/script.cpp
-//  21623    script/text_matchers.cpp
-//  21762    delivery/answer_log.cpp
-//  21932    delivery/delivery.cpp
-//  22400    delivery/faults_and_waits.cpp
-//  22693    delivery/framing.cpp
-//  22833    delivery/gzip.cpp
-//  22905    delivery/pace_schedule.cpp
-//  22974    delivery/progress.cpp
-//  23055    delivery/write_queue.cpp
-//  23196    http/acceptor.cpp
-//  23313    http/compatibility.cpp
-//  23422    http/connection.cpp
-//  24005    http/poller.cpp
-//  24173    http/reactor.cpp
-//  24436    http/request_reader.cpp
-//  24909    http/response.cpp
-//  24990    http/server.cpp
-//  25423    http/sockets.cpp
-//  25925    http/turned_away.cpp
-//  26009    http/workers.cpp
-//  26122    evidence/diagnosis.cpp
-//  26352    evidence/evidence_json.cpp
-//  26721    evidence/exchange.cpp
-//  27011    evidence/gateway_problems.cpp
-//  27459    evidence/journal.cpp
-//  27614    evidence/kept_problems.cpp
-//  27724    evidence/notes.cpp
-//  27826    evidence/record.cpp
-//  28288    evidence/redaction.cpp
-//  28428    evidence/redirects.cpp
-//  28551    evidence/retries.cpp
-//  29081    evidence/review.cpp
-//  29487    evidence/told_in_body.cpp
-//  29584    evidence/verification.cpp
-//  29702    serve/answer_headers.cpp
-//  29779    serve/asked_requests.cpp
-//  29846    serve/chat_judge.cpp
-//  30199    serve/connection_loop.cpp
-//  30360    serve/gateway_state.cpp
-//  30396    serve/judge.cpp
-//  30642    serve/limits.cpp
-//  30739    serve/operations.cpp
-//  30965    serve/reply_answer.cpp
-//  31106    serve/request_checks.cpp
-//  31191    serve/runner.cpp
-//  31585    serve/served_models.cpp
-//  31663    serve/served_request.cpp
-//  31731    gateway/catalogue.cpp
-//  32150    gateway/catalogue_chunks.cpp
-//  32461    gateway/catalogue_delivery.cpp
-//  32625    gateway/catalogue_entries.cpp
-//  32855    gateway/catalogue_failures.cpp
-//  33146    gateway/catalogue_framing.cpp
-//  33377    gateway/catalogue_tool_calls.cpp
-//  33584    gateway/chat_script.cpp
-//  33733    gateway/gateway.cpp
-//  34031    gateway/mishaps.cpp
-//  34373    gateway/options.cpp
-//  34526    gateway/sweep.cpp
-//  34946    document/scenario_files.cpp
-//  35084    document/script_document.cpp
-//  35474    document/script_faults.cpp
-//  35766    document/script_files.cpp
-//  35910    document/script_gateway.cpp
-//  36214    document/script_matchers.cpp
-//  36507    document/script_objects.cpp
-//  36667    document/script_reader.cpp
-//  37115    document/script_references.cpp
-//  37451    document/script_replies.cpp
-//  37842    document/script_schema.cpp
-//  37969    document/script_sections.cpp
-//  38511    document/script_values.cpp
-//  38899  Adapters
-//  38916    adapters/catch2.hpp
-//  39070    adapters/doctest.hpp
-//  39230    adapters/gtest.hpp
+//   7568    script/excerpts.hpp
+//   7592    script/json_comparison.hpp
+//   7618    delivery/answer_log.hpp
+//   7728    delivery/gzip.hpp
+//   7754    delivery/framing.hpp
+//   7812    delivery/outlet.hpp
+//   7860    delivery/pace_schedule.hpp
+//   7902    delivery/progress.hpp
+//   7964    delivery/waits.hpp
+//   8040    delivery/write_queue.hpp
+//   8135    delivery/delivery.hpp
+//   8422    http/exchange_observer.hpp
+//   8456    http/sockets.hpp
+//   8576    http/wakes.hpp
+//   8645    http/connection.hpp
+//   8914    http/request_reader.hpp
+//   9041    http/server.hpp
+//   9103    http/response.hpp
+//   9118    http/turned_away.hpp
+//   9166    http/workers.hpp
+//   9222    http/acceptor.hpp
+//   9268    http/poller.hpp
+//   9321    http/reactor.hpp
+//   9427    evidence/kept_problems.hpp
+//   9490    evidence/record.hpp
+//   9748    evidence/diagnosis.hpp
+//   9813    evidence/gateway_problems.hpp
+//   9912    evidence/review_parts.hpp
+//   9976    serve/asked_requests.hpp
+//  10053    serve/operations.hpp
+//  10120    serve/served_models.hpp
+//  10160    serve/gateway_state.hpp
+//  10219    serve/served_request.hpp
+//  10408    serve/runner.hpp
+//  10464    serve/connection_loop.hpp
+//  10507    serve/tester_code.hpp
+//  10571    gateway/catalogue_entries.hpp
+//  10842    gateway/option_values.hpp
+//  10902    gateway/sweep_run.hpp
+//  10926    document/script_reader.hpp
+//  11137    document/script_sections.hpp
+//  11322    document/script_values.hpp
+//  11488    core/calendar.cpp
+//  11569    core/clock.cpp
+//  11974    core/gate.cpp
+//  12186    core/json_reader.cpp
+//  12527    core/pattern.cpp
+//  12940    core/random.cpp
+//  12995    core/reporter.cpp
+//  13093    core/text.cpp
+//  13437    model/acceptance.cpp
+//  13496    model/checks.cpp
+//  13533    model/connection_fault.cpp
+//  13635    model/failure.cpp
+//  13781    model/fault.cpp
+//  14015    model/finding.cpp
+//  14049    model/http_reply.cpp
+//  14115    model/pace.cpp
+//  14313    model/profile.cpp
+//  14491    model/range.cpp
+//  14521    model/received_request.cpp
+//  14589    model/reply.cpp
+//  14995    model/reply_checks.cpp
+//  15189    model/reply_template.cpp
+//  15356    model/sent_answer.cpp
+//  15384    model/sse_dialect.cpp
+//  15529    request/chat_fields.cpp
+//  15671    request/chat_messages.cpp
+//  15880    request/chat_reader.cpp
+//  16288    request/chat_request.cpp
+//  16372    request/embedding_request.cpp
+//  16460    keys/api_key.cpp
+//  16510    keys/key_store.cpp
+//  17022    keys/keys.cpp
+//  17086    keys/secrets.cpp
+//  17291    answer/bodies.cpp
+//  17364    answer/completion.cpp
+//  17590    answer/completion_events.cpp
+//  17786    answer/completion_json.cpp
+//  18003    answer/default_reply.cpp
+//  18180    answer/embeddings.cpp
+//  18297    answer/schema_checker.cpp
+//  18760    answer/schema_instance.cpp
+//  19133    answer/tokens.cpp
+//  19354    answer/words.cpp
+//  19415    script/chaos.cpp
+//  19555    script/chaos_rules.cpp
+//  19667    script/connection_faults.cpp
+//  19776    script/excerpts.cpp
+//  19838    script/field_matchers.cpp
+//  20216    script/forced_failures.cpp
+//  20305    script/hiding.cpp
+//  20423    script/json_comparison.cpp
+//  20509    script/matcher.cpp
+//  20802    script/matchers.cpp
+//  21153    script/scope.cpp
+//  21211    script/script.cpp
+//  21629    script/text_matchers.cpp
+//  21768    delivery/answer_log.cpp
+//  21938    delivery/delivery.cpp
+//  22406    delivery/faults_and_waits.cpp
+//  22699    delivery/framing.cpp
+//  22839    delivery/gzip.cpp
+//  22911    delivery/pace_schedule.cpp
+//  22980    delivery/progress.cpp
+//  23061    delivery/write_queue.cpp
+//  23202    http/acceptor.cpp
+//  23319    http/compatibility.cpp
+//  23428    http/connection.cpp
+//  24011    http/poller.cpp
+//  24179    http/reactor.cpp
+//  24442    http/request_reader.cpp
+//  24915    http/response.cpp
+//  24996    http/server.cpp
+//  25429    http/sockets.cpp
+//  25931    http/turned_away.cpp
+//  26015    http/workers.cpp
+//  26128    evidence/diagnosis.cpp
+//  26358    evidence/evidence_json.cpp
+//  26727    evidence/exchange.cpp
+//  27017    evidence/gateway_problems.cpp
+//  27465    evidence/journal.cpp
+//  27620    evidence/kept_problems.cpp
+//  27730    evidence/notes.cpp
+//  27832    evidence/record.cpp
+//  28294    evidence/redaction.cpp
+//  28434    evidence/redirects.cpp
+//  28557    evidence/retries.cpp
+//  29087    evidence/review.cpp
+//  29493    evidence/told_in_body.cpp
+//  29590    evidence/verification.cpp
+//  29708    serve/answer_headers.cpp
+//  29785    serve/asked_requests.cpp
+//  29852    serve/chat_judge.cpp
+//  30205    serve/connection_loop.cpp
+//  30366    serve/gateway_state.cpp
+//  30402    serve/judge.cpp
+//  30648    serve/limits.cpp
+//  30745    serve/operations.cpp
+//  30971    serve/reply_answer.cpp
+//  31112    serve/request_checks.cpp
+//  31197    serve/runner.cpp
+//  31591    serve/served_models.cpp
+//  31669    serve/served_request.cpp
+//  31737    gateway/catalogue.cpp
+//  32156    gateway/catalogue_chunks.cpp
+//  32467    gateway/catalogue_delivery.cpp
+//  32631    gateway/catalogue_entries.cpp
+//  32861    gateway/catalogue_failures.cpp
+//  33152    gateway/catalogue_framing.cpp
+//  33383    gateway/catalogue_tool_calls.cpp
+//  33590    gateway/chat_script.cpp
+//  33739    gateway/gateway.cpp
+//  34037    gateway/mishaps.cpp
+//  34379    gateway/options.cpp
+//  34532    gateway/sweep.cpp
+//  34952    document/scenario_files.cpp
+//  35090    document/script_document.cpp
+//  35480    document/script_faults.cpp
+//  35772    document/script_files.cpp
+//  35916    document/script_gateway.cpp
+//  36220    document/script_matchers.cpp
+//  36513    document/script_objects.cpp
+//  36673    document/script_reader.cpp
+//  37121    document/script_references.cpp
+//  37457    document/script_replies.cpp
+//  37848    document/script_schema.cpp
+//  37975    document/script_sections.cpp
+//  38517    document/script_values.cpp
+//  38905  Adapters
+//  38922    adapters/catch2.hpp
+//  39076    adapters/doctest.hpp
+//  39236    adapters/gtest.hpp
