@@ -28481,9 +28481,10 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request asks for the target of the redirect, apart from the key.
+/// Whether a later request asks for the target of the redirect, apart from the key.
 MOCK_GATEWAY_INLINE bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
+  if (&request == &redirected || request.recorded < redirected.recorded) return false;
+  if (request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).
@@ -29301,6 +29302,16 @@ MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vect
   join_unlisted(findings);
 }
 
+/// Returns the target of a redirect as a URL (RFC 3986, 5.2.2), without removing dot segments.
+MOCK_GATEWAY_INLINE std::string resolved(const std::string& location, const ExchangeRecord& record) {
+  const std::string& root = record.root_url;
+  if (location.empty() || location.find("://") < location.find_first_of("/?")) return location;
+  if (location.substr(0, 2) == "//") return root.substr(0, root.find('/')) + location;
+  if (location.front() == '/') return root + location;
+  const std::string path = record.request.path();
+  return root + (location.front() == '?' ? path : path.substr(0, path.rfind('/') + 1)) + location;
+}
+
 }  // namespace review
 
 MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
@@ -29322,9 +29333,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
-  const std::string location = headers.find("Location").value_or("");
-  if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
-  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
+  if (is_redirect) record.redirect = review::resolved(headers.find("Location").value_or(""), record);
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
   advice.names_time = has_time || advice.in_body;
@@ -39576,49 +39585,49 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  27832    evidence/record.cpp
 //  28294    evidence/redaction.cpp
 //  28434    evidence/redirects.cpp
-//  28557    evidence/retries.cpp
-//  29087    evidence/review.cpp
-//  29493    evidence/told_in_body.cpp
-//  29590    evidence/verification.cpp
-//  29708    serve/answer_headers.cpp
-//  29785    serve/asked_requests.cpp
-//  29852    serve/chat_judge.cpp
-//  30205    serve/connection_loop.cpp
-//  30366    serve/gateway_state.cpp
-//  30402    serve/judge.cpp
-//  30648    serve/limits.cpp
-//  30745    serve/operations.cpp
-//  30971    serve/reply_answer.cpp
-//  31112    serve/request_checks.cpp
-//  31197    serve/runner.cpp
-//  31591    serve/served_models.cpp
-//  31669    serve/served_request.cpp
-//  31737    gateway/catalogue.cpp
-//  32156    gateway/catalogue_chunks.cpp
-//  32467    gateway/catalogue_delivery.cpp
-//  32631    gateway/catalogue_entries.cpp
-//  32861    gateway/catalogue_failures.cpp
-//  33152    gateway/catalogue_framing.cpp
-//  33383    gateway/catalogue_tool_calls.cpp
-//  33590    gateway/chat_script.cpp
-//  33739    gateway/gateway.cpp
-//  34037    gateway/mishaps.cpp
-//  34379    gateway/options.cpp
-//  34532    gateway/sweep.cpp
-//  34952    document/scenario_files.cpp
-//  35090    document/script_document.cpp
-//  35480    document/script_faults.cpp
-//  35772    document/script_files.cpp
-//  35916    document/script_gateway.cpp
-//  36220    document/script_matchers.cpp
-//  36513    document/script_objects.cpp
-//  36673    document/script_reader.cpp
-//  37121    document/script_references.cpp
-//  37457    document/script_replies.cpp
-//  37848    document/script_schema.cpp
-//  37975    document/script_sections.cpp
-//  38517    document/script_values.cpp
-//  38905  Adapters
-//  38922    adapters/catch2.hpp
-//  39076    adapters/doctest.hpp
-//  39236    adapters/gtest.hpp
+//  28558    evidence/retries.cpp
+//  29088    evidence/review.cpp
+//  29502    evidence/told_in_body.cpp
+//  29599    evidence/verification.cpp
+//  29717    serve/answer_headers.cpp
+//  29794    serve/asked_requests.cpp
+//  29861    serve/chat_judge.cpp
+//  30214    serve/connection_loop.cpp
+//  30375    serve/gateway_state.cpp
+//  30411    serve/judge.cpp
+//  30657    serve/limits.cpp
+//  30754    serve/operations.cpp
+//  30980    serve/reply_answer.cpp
+//  31121    serve/request_checks.cpp
+//  31206    serve/runner.cpp
+//  31600    serve/served_models.cpp
+//  31678    serve/served_request.cpp
+//  31746    gateway/catalogue.cpp
+//  32165    gateway/catalogue_chunks.cpp
+//  32476    gateway/catalogue_delivery.cpp
+//  32640    gateway/catalogue_entries.cpp
+//  32870    gateway/catalogue_failures.cpp
+//  33161    gateway/catalogue_framing.cpp
+//  33392    gateway/catalogue_tool_calls.cpp
+//  33599    gateway/chat_script.cpp
+//  33748    gateway/gateway.cpp
+//  34046    gateway/mishaps.cpp
+//  34388    gateway/options.cpp
+//  34541    gateway/sweep.cpp
+//  34961    document/scenario_files.cpp
+//  35099    document/script_document.cpp
+//  35489    document/script_faults.cpp
+//  35781    document/script_files.cpp
+//  35925    document/script_gateway.cpp
+//  36229    document/script_matchers.cpp
+//  36522    document/script_objects.cpp
+//  36682    document/script_reader.cpp
+//  37130    document/script_references.cpp
+//  37466    document/script_replies.cpp
+//  37857    document/script_schema.cpp
+//  37984    document/script_sections.cpp
+//  38526    document/script_values.cpp
+//  38914  Adapters
+//  38931    adapters/catch2.hpp
+//  39085    adapters/doctest.hpp
+//  39245    adapters/gtest.hpp
