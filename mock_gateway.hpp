@@ -35719,10 +35719,13 @@ MOCK_GATEWAY_INLINE Effect read_effect_with(ScriptReader& reader, const ScriptNo
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
     case EffectArgument::json: {
-      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const bool is_wrapped = node.value.is_object() && node.find("failure");
+      const Json& data = is_wrapped ? node.at("failure").value : node.value;
+      const Json status = data.is_object() ? data.value("status", Json()) : data;
       const std::vector<std::string> failures = script_types::failure_names();
-      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
-        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      if (std::find(failures.begin(), failures.end(), data) != failures.end() ||
+          (is_wrapped && status.is_number_integer() && status >= 200 && status <= 599))
+        reader.refer(ScriptReference::Kind::failure_as_data, data.dump(), node.pointer);
       return faults::effect(form.kind, node.value);
     }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
@@ -37309,8 +37312,8 @@ MOCK_GATEWAY_INLINE void warn_of_failures_as_data(const ScriptPlan& plan, std::v
       if (reference.kind == ScriptReference::Kind::failure_as_data)
         problems.push_back(part.source->problem(
             Severity::warning,
-            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
-                                    in_quotes(reference.name) + "}?"}));
+            {reference.pointer,
+             "this sends exactly this JSON; did you mean {\"error_event_failure\": " + reference.name + "}?"}));
 }
 
 // Models, keys and operations.
@@ -39617,17 +39620,17 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  34961    document/scenario_files.cpp
 //  35099    document/script_document.cpp
 //  35489    document/script_faults.cpp
-//  35781    document/script_files.cpp
-//  35925    document/script_gateway.cpp
-//  36229    document/script_matchers.cpp
-//  36522    document/script_objects.cpp
-//  36682    document/script_reader.cpp
-//  37130    document/script_references.cpp
-//  37466    document/script_replies.cpp
-//  37857    document/script_schema.cpp
-//  37984    document/script_sections.cpp
-//  38526    document/script_values.cpp
-//  38914  Adapters
-//  38931    adapters/catch2.hpp
-//  39085    adapters/doctest.hpp
-//  39245    adapters/gtest.hpp
+//  35784    document/script_files.cpp
+//  35928    document/script_gateway.cpp
+//  36232    document/script_matchers.cpp
+//  36525    document/script_objects.cpp
+//  36685    document/script_reader.cpp
+//  37133    document/script_references.cpp
+//  37469    document/script_replies.cpp
+//  37860    document/script_schema.cpp
+//  37987    document/script_sections.cpp
+//  38529    document/script_values.cpp
+//  38917  Adapters
+//  38934    adapters/catch2.hpp
+//  39088    adapters/doctest.hpp
+//  39248    adapters/gtest.hpp
