@@ -234,6 +234,17 @@ def in_scope(name, body=None, end=b'{}', **fields):
             self.assert_code(1, *flags, command=python(only_hot))
             self.assert_code(1, *flags, "--fail-on", "unmatched", command=python(code))
 
+    def test_unlisted_models_of_closed_scopes_are_one_note_at_the_end(self):
+        asked = "in_scope({0!r}, model='gpt-x', messages=[{{'role': 'user', 'content': '{1}'}}])\n"
+        code = self.SCOPES + "".join(asked.format(f"t{i}", "Bye" if i > 1 else "Hi") for i in range(4))
+        for more in "", "chat(model='gpt-y')\n":
+            said = self.assert_code(1, "--control", "0", "--report", "text", "--report", "github", command=python(code + more))
+            titles = re.findall(r"^::(\w+ title=[^:]+)::", said, re.MULTILINE)
+            self.assertEqual(titles[:3], ["error title=scope t2", "error title=scope t3", "notice title=unlisted_model"])
+            self.assertEqual(said.count("not listed, but"), 2, said)  # once in each report
+            self.assertEqual(re.findall(r'^scope (.+)$', said, re.MULTILINE), ['"t2": 1 problem, 0 findings', '"t3": 1 problem, 0 findings'])
+            self.assertRegex(said, r"\nmock-gateway: failed: 2 problems, ")
+
     def test_a_scope_that_expects_problems_can_be_left_out_of_the_verdict(self):
         code = self.SCOPES + "in_scope('greeting'); in_scope('hot', temperature='hot', end=b'{\"counts\": false}')\n"
         said = self.assert_code(0, "--control", "0", command=python(code))
