@@ -22450,11 +22450,14 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::is_too_late(Effect::Kind effect) const {
-  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // Without HTTP chunks, a stream ends with its connection. Its last compressed bytes come after at_end.
+  const bool ends_with_connection = source_ && !chunked_ && !plan_.sse.gzip() && !plan_.sse.open_after_done();
+  const bool is_complete = source_ ? ends_with_connection && next_stage_ > Stage::at_end
+                                   : ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
   // A sweep strikes each place with each effect, and judges the client itself.
   if (!is_complete || plan_.swept) return false;
   const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
-  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+  return effect == Effect::Kind::truncate || (closes && (source_ || closes_at_end_));
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::came_too_late(std::size_t fault) const {
@@ -31303,7 +31306,8 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
   };
   const auto too_late = [&](const Effect& effect) {
     return std::string(": the fault could not happen: every byte had been sent, and ") +
-           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           (effect.kind() == Effect::Kind::truncate && !plan.stream ? "Content-Length was met"
+                                                                    : "the connection closes anyway") +
            "; place it before the last byte";
   };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)
@@ -39562,75 +39566,75 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  21768    delivery/answer_log.cpp
 //  21938    delivery/delivery.cpp
 //  22406    delivery/faults_and_waits.cpp
-//  22699    delivery/framing.cpp
-//  22839    delivery/gzip.cpp
-//  22911    delivery/pace_schedule.cpp
-//  22980    delivery/progress.cpp
-//  23061    delivery/write_queue.cpp
-//  23202    http/acceptor.cpp
-//  23319    http/compatibility.cpp
-//  23428    http/connection.cpp
-//  24011    http/poller.cpp
-//  24179    http/reactor.cpp
-//  24442    http/request_reader.cpp
-//  24915    http/response.cpp
-//  24996    http/server.cpp
-//  25429    http/sockets.cpp
-//  25931    http/turned_away.cpp
-//  26015    http/workers.cpp
-//  26128    evidence/diagnosis.cpp
-//  26358    evidence/evidence_json.cpp
-//  26727    evidence/exchange.cpp
-//  27017    evidence/gateway_problems.cpp
-//  27465    evidence/journal.cpp
-//  27620    evidence/kept_problems.cpp
-//  27730    evidence/notes.cpp
-//  27832    evidence/record.cpp
-//  28294    evidence/redaction.cpp
-//  28434    evidence/redirects.cpp
-//  28558    evidence/retries.cpp
-//  29088    evidence/review.cpp
-//  29502    evidence/told_in_body.cpp
-//  29599    evidence/verification.cpp
-//  29717    serve/answer_headers.cpp
-//  29794    serve/asked_requests.cpp
-//  29861    serve/chat_judge.cpp
-//  30214    serve/connection_loop.cpp
-//  30375    serve/gateway_state.cpp
-//  30411    serve/judge.cpp
-//  30657    serve/limits.cpp
-//  30754    serve/operations.cpp
-//  30980    serve/reply_answer.cpp
-//  31121    serve/request_checks.cpp
-//  31206    serve/runner.cpp
-//  31600    serve/served_models.cpp
-//  31678    serve/served_request.cpp
-//  31746    gateway/catalogue.cpp
-//  32165    gateway/catalogue_chunks.cpp
-//  32476    gateway/catalogue_delivery.cpp
-//  32640    gateway/catalogue_entries.cpp
-//  32870    gateway/catalogue_failures.cpp
-//  33161    gateway/catalogue_framing.cpp
-//  33392    gateway/catalogue_tool_calls.cpp
-//  33599    gateway/chat_script.cpp
-//  33748    gateway/gateway.cpp
-//  34046    gateway/mishaps.cpp
-//  34388    gateway/options.cpp
-//  34541    gateway/sweep.cpp
-//  34961    document/scenario_files.cpp
-//  35099    document/script_document.cpp
-//  35489    document/script_faults.cpp
-//  35784    document/script_files.cpp
-//  35928    document/script_gateway.cpp
-//  36232    document/script_matchers.cpp
-//  36525    document/script_objects.cpp
-//  36685    document/script_reader.cpp
-//  37133    document/script_references.cpp
-//  37469    document/script_replies.cpp
-//  37860    document/script_schema.cpp
-//  37987    document/script_sections.cpp
-//  38529    document/script_values.cpp
-//  38917  Adapters
-//  38934    adapters/catch2.hpp
-//  39088    adapters/doctest.hpp
-//  39248    adapters/gtest.hpp
+//  22702    delivery/framing.cpp
+//  22842    delivery/gzip.cpp
+//  22914    delivery/pace_schedule.cpp
+//  22983    delivery/progress.cpp
+//  23064    delivery/write_queue.cpp
+//  23205    http/acceptor.cpp
+//  23322    http/compatibility.cpp
+//  23431    http/connection.cpp
+//  24014    http/poller.cpp
+//  24182    http/reactor.cpp
+//  24445    http/request_reader.cpp
+//  24918    http/response.cpp
+//  24999    http/server.cpp
+//  25432    http/sockets.cpp
+//  25934    http/turned_away.cpp
+//  26018    http/workers.cpp
+//  26131    evidence/diagnosis.cpp
+//  26361    evidence/evidence_json.cpp
+//  26730    evidence/exchange.cpp
+//  27020    evidence/gateway_problems.cpp
+//  27468    evidence/journal.cpp
+//  27623    evidence/kept_problems.cpp
+//  27733    evidence/notes.cpp
+//  27835    evidence/record.cpp
+//  28297    evidence/redaction.cpp
+//  28437    evidence/redirects.cpp
+//  28561    evidence/retries.cpp
+//  29091    evidence/review.cpp
+//  29505    evidence/told_in_body.cpp
+//  29602    evidence/verification.cpp
+//  29720    serve/answer_headers.cpp
+//  29797    serve/asked_requests.cpp
+//  29864    serve/chat_judge.cpp
+//  30217    serve/connection_loop.cpp
+//  30378    serve/gateway_state.cpp
+//  30414    serve/judge.cpp
+//  30660    serve/limits.cpp
+//  30757    serve/operations.cpp
+//  30983    serve/reply_answer.cpp
+//  31124    serve/request_checks.cpp
+//  31209    serve/runner.cpp
+//  31604    serve/served_models.cpp
+//  31682    serve/served_request.cpp
+//  31750    gateway/catalogue.cpp
+//  32169    gateway/catalogue_chunks.cpp
+//  32480    gateway/catalogue_delivery.cpp
+//  32644    gateway/catalogue_entries.cpp
+//  32874    gateway/catalogue_failures.cpp
+//  33165    gateway/catalogue_framing.cpp
+//  33396    gateway/catalogue_tool_calls.cpp
+//  33603    gateway/chat_script.cpp
+//  33752    gateway/gateway.cpp
+//  34050    gateway/mishaps.cpp
+//  34392    gateway/options.cpp
+//  34545    gateway/sweep.cpp
+//  34965    document/scenario_files.cpp
+//  35103    document/script_document.cpp
+//  35493    document/script_faults.cpp
+//  35788    document/script_files.cpp
+//  35932    document/script_gateway.cpp
+//  36236    document/script_matchers.cpp
+//  36529    document/script_objects.cpp
+//  36689    document/script_reader.cpp
+//  37137    document/script_references.cpp
+//  37473    document/script_replies.cpp
+//  37864    document/script_schema.cpp
+//  37991    document/script_sections.cpp
+//  38533    document/script_values.cpp
+//  38921  Adapters
+//  38938    adapters/catch2.hpp
+//  39092    adapters/doctest.hpp
+//  39252    adapters/gtest.hpp
