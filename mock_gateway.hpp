@@ -29909,27 +29909,33 @@ MOCK_GATEWAY_INLINE std::uint64_t identity_of(const ServedRequest& served, const
   return fingerprint(key.empty() ? served.request.key_id : key, request);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `owner`: the
+/// name of the stub or chaos rule. `held`: whether the conditions held.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const ChatCall& call, const FunctionResults& results,
+                    const std::string& owner, const std::vector<Matcher>& conditions, bool held,
+                    const std::shared_ptr<StubState>& stub = nullptr) {
+  const std::vector<Matcher> open = undecided(conditions, call, results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", owner, open)}, stub});
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    const std::size_t skipped = skipped_searches().count;
     hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
+    if (skipped_searches().count == skipped) return;
+    for (const ChaosRules::Hit& hit : hits)
+      report_skipped(served, call, {}, "rule " + std::to_string(hit.rule->number) + " of chaos", hit.plan().matchers,
+                     true);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
-}
-
-/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
-/// whether the conditions held.
-MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
-                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
-  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
-  if (open.empty()) return;
-  served.problems.push_back(
-      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
 }
 
 /// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
@@ -29939,7 +29945,8 @@ MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Cho
     const bool held = stub == choice.stub;
     const std::optional<Range>& expected = stub->plan().expected_calls;
     const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
-    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+    if (held || has_all)
+      report_skipped(served, call, choice.function_results, stub->title(), stub->plan().matchers, held, stub);
   }
 }
 
@@ -29952,7 +29959,7 @@ MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice,
     if (!decide(matcher, call, choice.function_results))
       explain(matcher, call, choice.function_results, 0, broken);
     else if (skipped_searches().count != skipped)
-      report_skipped(served, choice, call, choice.stub, {matcher}, true);
+      report_skipped(served, call, choice.function_results, stub.title(), {matcher}, true, choice.stub);
   }
   if (broken.empty()) return;
   std::string text =
@@ -39599,42 +39606,42 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29720    serve/answer_headers.cpp
 //  29797    serve/asked_requests.cpp
 //  29864    serve/chat_judge.cpp
-//  30217    serve/connection_loop.cpp
-//  30378    serve/gateway_state.cpp
-//  30414    serve/judge.cpp
-//  30660    serve/limits.cpp
-//  30757    serve/operations.cpp
-//  30983    serve/reply_answer.cpp
-//  31124    serve/request_checks.cpp
-//  31209    serve/runner.cpp
-//  31604    serve/served_models.cpp
-//  31682    serve/served_request.cpp
-//  31750    gateway/catalogue.cpp
-//  32169    gateway/catalogue_chunks.cpp
-//  32480    gateway/catalogue_delivery.cpp
-//  32644    gateway/catalogue_entries.cpp
-//  32874    gateway/catalogue_failures.cpp
-//  33165    gateway/catalogue_framing.cpp
-//  33396    gateway/catalogue_tool_calls.cpp
-//  33603    gateway/chat_script.cpp
-//  33752    gateway/gateway.cpp
-//  34050    gateway/mishaps.cpp
-//  34392    gateway/options.cpp
-//  34545    gateway/sweep.cpp
-//  34965    document/scenario_files.cpp
-//  35103    document/script_document.cpp
-//  35493    document/script_faults.cpp
-//  35788    document/script_files.cpp
-//  35932    document/script_gateway.cpp
-//  36236    document/script_matchers.cpp
-//  36529    document/script_objects.cpp
-//  36689    document/script_reader.cpp
-//  37137    document/script_references.cpp
-//  37473    document/script_replies.cpp
-//  37864    document/script_schema.cpp
-//  37991    document/script_sections.cpp
-//  38533    document/script_values.cpp
-//  38921  Adapters
-//  38938    adapters/catch2.hpp
-//  39092    adapters/doctest.hpp
-//  39252    adapters/gtest.hpp
+//  30224    serve/connection_loop.cpp
+//  30385    serve/gateway_state.cpp
+//  30421    serve/judge.cpp
+//  30667    serve/limits.cpp
+//  30764    serve/operations.cpp
+//  30990    serve/reply_answer.cpp
+//  31131    serve/request_checks.cpp
+//  31216    serve/runner.cpp
+//  31611    serve/served_models.cpp
+//  31689    serve/served_request.cpp
+//  31757    gateway/catalogue.cpp
+//  32176    gateway/catalogue_chunks.cpp
+//  32487    gateway/catalogue_delivery.cpp
+//  32651    gateway/catalogue_entries.cpp
+//  32881    gateway/catalogue_failures.cpp
+//  33172    gateway/catalogue_framing.cpp
+//  33403    gateway/catalogue_tool_calls.cpp
+//  33610    gateway/chat_script.cpp
+//  33759    gateway/gateway.cpp
+//  34057    gateway/mishaps.cpp
+//  34399    gateway/options.cpp
+//  34552    gateway/sweep.cpp
+//  34972    document/scenario_files.cpp
+//  35110    document/script_document.cpp
+//  35500    document/script_faults.cpp
+//  35795    document/script_files.cpp
+//  35939    document/script_gateway.cpp
+//  36243    document/script_matchers.cpp
+//  36536    document/script_objects.cpp
+//  36696    document/script_reader.cpp
+//  37144    document/script_references.cpp
+//  37480    document/script_replies.cpp
+//  37871    document/script_schema.cpp
+//  37998    document/script_sections.cpp
+//  38540    document/script_values.cpp
+//  38928  Adapters
+//  38945    adapters/catch2.hpp
+//  39099    adapters/doctest.hpp
+//  39259    adapters/gtest.hpp
