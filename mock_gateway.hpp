@@ -2873,11 +2873,32 @@ const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
 
+// ---- core/error.hpp -------------------------------------------------------------------------------------------------
+
+// `GatewayError`, and the prefix of its messages.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
+/// never thrown; they get HTTP error replies.
+class GatewayError : public std::runtime_error {
+ public:
+  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
+};
+
+}}  // namespace mock_gateway
+
 // ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
 // Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+inline constexpr const char* no_wildcard = "\"*\" is no wildcard; a segment in braces, such as {id}, matches any";
+
+}  // namespace detail
 
 /// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
@@ -2899,8 +2920,11 @@ inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 inline Operation list_models() { return {"GET", "/v1/models"}; }
 /// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, with the method and path passed to Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+/// Any other operation, with the method and path passed to Gateway::on. Throws GatewayError for a path with "*".
+inline Operation operation(std::string method, std::string path) {
+  if (path.find('*') != std::string::npos) throw GatewayError(method + " " + path + ": " + detail::no_wildcard);
+  return {std::move(method), std::move(path)};
+}
 
 }}  // namespace mock_gateway
 
@@ -4177,21 +4201,6 @@ class Catalogue {
   explicit Catalogue(std::vector<Scenario> scenarios);
 
   std::vector<Scenario> scenarios_;
-};
-
-}}  // namespace mock_gateway
-
-// ---- core/error.hpp -------------------------------------------------------------------------------------------------
-
-// `GatewayError`, and the prefix of its messages.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
-/// never thrown; they get HTTP error replies.
-class GatewayError : public std::runtime_error {
- public:
-  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
 };
 
 }}  // namespace mock_gateway
@@ -30813,8 +30822,7 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
     refuse("a method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
-  if (path.find('*') != std::string::npos)
-    refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
+  if (path.find('*') != std::string::npos) refuse(no_wildcard);
   const bool model = model_by_id_ && !operations::model_in(path).empty();
   if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
@@ -39402,246 +39410,246 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2569    evidence/verification.hpp
 //   2693    model/finding.hpp
 //   2735    evidence/review.hpp
-//   2876    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   3029    keys/keys.hpp
-//   3085    model/profile.hpp
-//   3114    model/tokenizer.hpp
-//   3126    gateway/options.hpp
-//   3268    model/acceptance.hpp
-//   3437    request/chat_request.hpp
-//   3556    script/scope.hpp
-//   3610    script/failure_scope.hpp
-//   3657    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3892    gateway/catalogue.hpp
-//   4053    gateway/mishaps.hpp
-//   4152    document/scenario_files.hpp
-//   4184    core/error.hpp
-//   4199    document/script_document.hpp
-//   4338    evidence/evidence_json.hpp
-//   4362    core/printed.hpp
-//   4391    core/reporter.hpp
-//   4470  Implementation
-//   4531    core/random.hpp
-//   4561    core/text.hpp
-//   4664    core/json_reader.hpp
-//   4720    core/pattern.hpp
-//   4811    core/json_pointer.hpp
-//   4859    core/calendar.hpp
-//   4878    core/access.hpp
-//   4950    core/timeline.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/process.hpp
-//   5227    core/warning.hpp
-//   5242    core/heap_optional.hpp
-//   5269    core/handoff.hpp
-//   5306    model/profile_traits.hpp
-//   5406    model/checks.hpp
-//   5422    model/reply_data.hpp
-//   5491    model/request_error.hpp
-//   5504    model/fault_rows.hpp
-//   5620    model/failure_rows.hpp
-//   5660    model/dialect_rows.hpp
-//   5697    model/finding_kinds.hpp
-//   5786    model/reply_checks.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6019    keys/secrets.hpp
-//   6062    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6355    answer/tokens.hpp
-//   6425    answer/completion.hpp
-//   6514    answer/completion_json.hpp
-//   6550    answer/completion_events.hpp
-//   6611    answer/words.hpp
-//   6626    answer/default_reply.hpp
-//   6641    answer/schema_checker.hpp
-//   6744    answer/embeddings.hpp
-//   6760    answer/occurrences.hpp
-//   6795    script/matcher_node.hpp
-//   6915    script/owed_replies.hpp
-//   6977    script/script.hpp
-//   7243    script/chaos_plan.hpp
-//   7285    script/chaos_rules.hpp
-//   7359    script/connection_faults.hpp
-//   7413    script/forced_failures.hpp
-//   7452    script/field_matchers.hpp
-//   7526    script/hiding.hpp
-//   7568    script/excerpts.hpp
-//   7592    script/json_comparison.hpp
-//   7618    delivery/answer_log.hpp
-//   7728    delivery/gzip.hpp
-//   7754    delivery/framing.hpp
-//   7812    delivery/outlet.hpp
-//   7860    delivery/pace_schedule.hpp
-//   7902    delivery/progress.hpp
-//   7964    delivery/waits.hpp
-//   8040    delivery/write_queue.hpp
-//   8135    delivery/delivery.hpp
-//   8422    http/exchange_observer.hpp
-//   8456    http/sockets.hpp
-//   8576    http/wakes.hpp
-//   8645    http/connection.hpp
-//   8914    http/request_reader.hpp
-//   9041    http/server.hpp
-//   9103    http/response.hpp
-//   9118    http/turned_away.hpp
-//   9166    http/workers.hpp
-//   9222    http/acceptor.hpp
-//   9268    http/poller.hpp
-//   9321    http/reactor.hpp
-//   9427    evidence/kept_problems.hpp
-//   9490    evidence/record.hpp
-//   9748    evidence/diagnosis.hpp
-//   9813    evidence/gateway_problems.hpp
-//   9912    evidence/review_parts.hpp
-//   9976    serve/asked_requests.hpp
-//  10053    serve/operations.hpp
-//  10120    serve/served_models.hpp
-//  10160    serve/gateway_state.hpp
-//  10219    serve/served_request.hpp
-//  10408    serve/runner.hpp
-//  10464    serve/connection_loop.hpp
-//  10507    serve/tester_code.hpp
-//  10571    gateway/catalogue_entries.hpp
-//  10842    gateway/option_values.hpp
-//  10902    gateway/sweep_run.hpp
-//  10926    document/script_reader.hpp
-//  11137    document/script_sections.hpp
-//  11322    document/script_values.hpp
-//  11488    core/calendar.cpp
-//  11569    core/clock.cpp
-//  11974    core/gate.cpp
-//  12186    core/json_reader.cpp
-//  12527    core/pattern.cpp
-//  12940    core/random.cpp
-//  12995    core/reporter.cpp
-//  13093    core/text.cpp
-//  13437    model/acceptance.cpp
-//  13496    model/checks.cpp
-//  13533    model/connection_fault.cpp
-//  13635    model/failure.cpp
-//  13781    model/fault.cpp
-//  14015    model/finding.cpp
-//  14049    model/http_reply.cpp
-//  14115    model/pace.cpp
-//  14313    model/profile.cpp
-//  14491    model/range.cpp
-//  14521    model/received_request.cpp
-//  14589    model/reply.cpp
-//  14995    model/reply_checks.cpp
-//  15189    model/reply_template.cpp
-//  15356    model/sent_answer.cpp
-//  15384    model/sse_dialect.cpp
-//  15529    request/chat_fields.cpp
-//  15671    request/chat_messages.cpp
-//  15880    request/chat_reader.cpp
-//  16288    request/chat_request.cpp
-//  16372    request/embedding_request.cpp
-//  16460    keys/api_key.cpp
-//  16510    keys/key_store.cpp
-//  17022    keys/keys.cpp
-//  17086    keys/secrets.cpp
-//  17291    answer/bodies.cpp
-//  17364    answer/completion.cpp
-//  17590    answer/completion_events.cpp
-//  17786    answer/completion_json.cpp
-//  18003    answer/default_reply.cpp
-//  18180    answer/embeddings.cpp
-//  18297    answer/schema_checker.cpp
-//  18760    answer/schema_instance.cpp
-//  19133    answer/tokens.cpp
-//  19354    answer/words.cpp
-//  19415    script/chaos.cpp
-//  19555    script/chaos_rules.cpp
-//  19667    script/connection_faults.cpp
-//  19776    script/excerpts.cpp
-//  19838    script/field_matchers.cpp
-//  20216    script/forced_failures.cpp
-//  20305    script/hiding.cpp
-//  20423    script/json_comparison.cpp
-//  20509    script/matcher.cpp
-//  20802    script/matchers.cpp
-//  21153    script/scope.cpp
-//  21211    script/script.cpp
-//  21629    script/text_matchers.cpp
-//  21768    delivery/answer_log.cpp
-//  21938    delivery/delivery.cpp
-//  22406    delivery/faults_and_waits.cpp
-//  22702    delivery/framing.cpp
-//  22842    delivery/gzip.cpp
-//  22914    delivery/pace_schedule.cpp
-//  22983    delivery/progress.cpp
-//  23064    delivery/write_queue.cpp
-//  23205    http/acceptor.cpp
-//  23322    http/compatibility.cpp
-//  23431    http/connection.cpp
-//  24014    http/poller.cpp
-//  24182    http/reactor.cpp
-//  24445    http/request_reader.cpp
-//  24918    http/response.cpp
-//  24999    http/server.cpp
-//  25432    http/sockets.cpp
-//  25934    http/turned_away.cpp
-//  26018    http/workers.cpp
-//  26131    evidence/diagnosis.cpp
-//  26361    evidence/evidence_json.cpp
-//  26730    evidence/exchange.cpp
-//  27020    evidence/gateway_problems.cpp
-//  27468    evidence/journal.cpp
-//  27623    evidence/kept_problems.cpp
-//  27733    evidence/notes.cpp
-//  27835    evidence/record.cpp
-//  28297    evidence/redaction.cpp
-//  28437    evidence/redirects.cpp
-//  28561    evidence/retries.cpp
-//  29091    evidence/review.cpp
-//  29505    evidence/told_in_body.cpp
-//  29602    evidence/verification.cpp
-//  29720    serve/answer_headers.cpp
-//  29797    serve/asked_requests.cpp
-//  29864    serve/chat_judge.cpp
-//  30224    serve/connection_loop.cpp
-//  30385    serve/gateway_state.cpp
-//  30421    serve/judge.cpp
-//  30667    serve/limits.cpp
-//  30764    serve/operations.cpp
-//  30990    serve/reply_answer.cpp
-//  31131    serve/request_checks.cpp
-//  31216    serve/runner.cpp
-//  31611    serve/served_models.cpp
-//  31689    serve/served_request.cpp
-//  31757    gateway/catalogue.cpp
-//  32176    gateway/catalogue_chunks.cpp
-//  32487    gateway/catalogue_delivery.cpp
-//  32651    gateway/catalogue_entries.cpp
-//  32881    gateway/catalogue_failures.cpp
-//  33172    gateway/catalogue_framing.cpp
-//  33403    gateway/catalogue_tool_calls.cpp
-//  33610    gateway/chat_script.cpp
-//  33759    gateway/gateway.cpp
-//  34057    gateway/mishaps.cpp
-//  34399    gateway/options.cpp
-//  34552    gateway/sweep.cpp
-//  34972    document/scenario_files.cpp
-//  35110    document/script_document.cpp
-//  35500    document/script_faults.cpp
-//  35795    document/script_files.cpp
-//  35939    document/script_gateway.cpp
-//  36243    document/script_matchers.cpp
-//  36536    document/script_objects.cpp
-//  36696    document/script_reader.cpp
-//  37144    document/script_references.cpp
-//  37480    document/script_replies.cpp
-//  37871    document/script_schema.cpp
-//  37998    document/script_sections.cpp
-//  38540    document/script_values.cpp
-//  38928  Adapters
-//  38945    adapters/catch2.hpp
-//  39099    adapters/doctest.hpp
-//  39259    adapters/gtest.hpp
+//   2876    core/error.hpp
+//   2891    model/operation.hpp
+//   2931    keys/api_key.hpp
+//   3053    keys/keys.hpp
+//   3109    model/profile.hpp
+//   3138    model/tokenizer.hpp
+//   3150    gateway/options.hpp
+//   3292    model/acceptance.hpp
+//   3461    request/chat_request.hpp
+//   3580    script/scope.hpp
+//   3634    script/failure_scope.hpp
+//   3681    script/chaos.hpp
+//   3775    gateway/sweep.hpp
+//   3916    gateway/catalogue.hpp
+//   4077    gateway/mishaps.hpp
+//   4176    document/scenario_files.hpp
+//   4208    document/script_document.hpp
+//   4347    evidence/evidence_json.hpp
+//   4371    core/printed.hpp
+//   4400    core/reporter.hpp
+//   4479  Implementation
+//   4540    core/random.hpp
+//   4570    core/text.hpp
+//   4673    core/json_reader.hpp
+//   4729    core/pattern.hpp
+//   4820    core/json_pointer.hpp
+//   4868    core/calendar.hpp
+//   4887    core/access.hpp
+//   4959    core/timeline.hpp
+//   5139    core/rows.hpp
+//   5165    core/change_count.hpp
+//   5209    core/process.hpp
+//   5236    core/warning.hpp
+//   5251    core/heap_optional.hpp
+//   5278    core/handoff.hpp
+//   5315    model/profile_traits.hpp
+//   5415    model/checks.hpp
+//   5431    model/reply_data.hpp
+//   5500    model/request_error.hpp
+//   5513    model/fault_rows.hpp
+//   5629    model/failure_rows.hpp
+//   5669    model/dialect_rows.hpp
+//   5706    model/finding_kinds.hpp
+//   5795    model/reply_checks.hpp
+//   5844    request/embedding_request.hpp
+//   5868    request/chat_parser.hpp
+//   5885    request/chat_fields.hpp
+//   5933    request/chat_reader.hpp
+//   6028    keys/secrets.hpp
+//   6071    keys/key_store.hpp
+//   6278    answer/bodies.hpp
+//   6306    answer/events.hpp
+//   6364    answer/tokens.hpp
+//   6434    answer/completion.hpp
+//   6523    answer/completion_json.hpp
+//   6559    answer/completion_events.hpp
+//   6620    answer/words.hpp
+//   6635    answer/default_reply.hpp
+//   6650    answer/schema_checker.hpp
+//   6753    answer/embeddings.hpp
+//   6769    answer/occurrences.hpp
+//   6804    script/matcher_node.hpp
+//   6924    script/owed_replies.hpp
+//   6986    script/script.hpp
+//   7252    script/chaos_plan.hpp
+//   7294    script/chaos_rules.hpp
+//   7368    script/connection_faults.hpp
+//   7422    script/forced_failures.hpp
+//   7461    script/field_matchers.hpp
+//   7535    script/hiding.hpp
+//   7577    script/excerpts.hpp
+//   7601    script/json_comparison.hpp
+//   7627    delivery/answer_log.hpp
+//   7737    delivery/gzip.hpp
+//   7763    delivery/framing.hpp
+//   7821    delivery/outlet.hpp
+//   7869    delivery/pace_schedule.hpp
+//   7911    delivery/progress.hpp
+//   7973    delivery/waits.hpp
+//   8049    delivery/write_queue.hpp
+//   8144    delivery/delivery.hpp
+//   8431    http/exchange_observer.hpp
+//   8465    http/sockets.hpp
+//   8585    http/wakes.hpp
+//   8654    http/connection.hpp
+//   8923    http/request_reader.hpp
+//   9050    http/server.hpp
+//   9112    http/response.hpp
+//   9127    http/turned_away.hpp
+//   9175    http/workers.hpp
+//   9231    http/acceptor.hpp
+//   9277    http/poller.hpp
+//   9330    http/reactor.hpp
+//   9436    evidence/kept_problems.hpp
+//   9499    evidence/record.hpp
+//   9757    evidence/diagnosis.hpp
+//   9822    evidence/gateway_problems.hpp
+//   9921    evidence/review_parts.hpp
+//   9985    serve/asked_requests.hpp
+//  10062    serve/operations.hpp
+//  10129    serve/served_models.hpp
+//  10169    serve/gateway_state.hpp
+//  10228    serve/served_request.hpp
+//  10417    serve/runner.hpp
+//  10473    serve/connection_loop.hpp
+//  10516    serve/tester_code.hpp
+//  10580    gateway/catalogue_entries.hpp
+//  10851    gateway/option_values.hpp
+//  10911    gateway/sweep_run.hpp
+//  10935    document/script_reader.hpp
+//  11146    document/script_sections.hpp
+//  11331    document/script_values.hpp
+//  11497    core/calendar.cpp
+//  11578    core/clock.cpp
+//  11983    core/gate.cpp
+//  12195    core/json_reader.cpp
+//  12536    core/pattern.cpp
+//  12949    core/random.cpp
+//  13004    core/reporter.cpp
+//  13102    core/text.cpp
+//  13446    model/acceptance.cpp
+//  13505    model/checks.cpp
+//  13542    model/connection_fault.cpp
+//  13644    model/failure.cpp
+//  13790    model/fault.cpp
+//  14024    model/finding.cpp
+//  14058    model/http_reply.cpp
+//  14124    model/pace.cpp
+//  14322    model/profile.cpp
+//  14500    model/range.cpp
+//  14530    model/received_request.cpp
+//  14598    model/reply.cpp
+//  15004    model/reply_checks.cpp
+//  15198    model/reply_template.cpp
+//  15365    model/sent_answer.cpp
+//  15393    model/sse_dialect.cpp
+//  15538    request/chat_fields.cpp
+//  15680    request/chat_messages.cpp
+//  15889    request/chat_reader.cpp
+//  16297    request/chat_request.cpp
+//  16381    request/embedding_request.cpp
+//  16469    keys/api_key.cpp
+//  16519    keys/key_store.cpp
+//  17031    keys/keys.cpp
+//  17095    keys/secrets.cpp
+//  17300    answer/bodies.cpp
+//  17373    answer/completion.cpp
+//  17599    answer/completion_events.cpp
+//  17795    answer/completion_json.cpp
+//  18012    answer/default_reply.cpp
+//  18189    answer/embeddings.cpp
+//  18306    answer/schema_checker.cpp
+//  18769    answer/schema_instance.cpp
+//  19142    answer/tokens.cpp
+//  19363    answer/words.cpp
+//  19424    script/chaos.cpp
+//  19564    script/chaos_rules.cpp
+//  19676    script/connection_faults.cpp
+//  19785    script/excerpts.cpp
+//  19847    script/field_matchers.cpp
+//  20225    script/forced_failures.cpp
+//  20314    script/hiding.cpp
+//  20432    script/json_comparison.cpp
+//  20518    script/matcher.cpp
+//  20811    script/matchers.cpp
+//  21162    script/scope.cpp
+//  21220    script/script.cpp
+//  21638    script/text_matchers.cpp
+//  21777    delivery/answer_log.cpp
+//  21947    delivery/delivery.cpp
+//  22415    delivery/faults_and_waits.cpp
+//  22711    delivery/framing.cpp
+//  22851    delivery/gzip.cpp
+//  22923    delivery/pace_schedule.cpp
+//  22992    delivery/progress.cpp
+//  23073    delivery/write_queue.cpp
+//  23214    http/acceptor.cpp
+//  23331    http/compatibility.cpp
+//  23440    http/connection.cpp
+//  24023    http/poller.cpp
+//  24191    http/reactor.cpp
+//  24454    http/request_reader.cpp
+//  24927    http/response.cpp
+//  25008    http/server.cpp
+//  25441    http/sockets.cpp
+//  25943    http/turned_away.cpp
+//  26027    http/workers.cpp
+//  26140    evidence/diagnosis.cpp
+//  26370    evidence/evidence_json.cpp
+//  26739    evidence/exchange.cpp
+//  27029    evidence/gateway_problems.cpp
+//  27477    evidence/journal.cpp
+//  27632    evidence/kept_problems.cpp
+//  27742    evidence/notes.cpp
+//  27844    evidence/record.cpp
+//  28306    evidence/redaction.cpp
+//  28446    evidence/redirects.cpp
+//  28570    evidence/retries.cpp
+//  29100    evidence/review.cpp
+//  29514    evidence/told_in_body.cpp
+//  29611    evidence/verification.cpp
+//  29729    serve/answer_headers.cpp
+//  29806    serve/asked_requests.cpp
+//  29873    serve/chat_judge.cpp
+//  30233    serve/connection_loop.cpp
+//  30394    serve/gateway_state.cpp
+//  30430    serve/judge.cpp
+//  30676    serve/limits.cpp
+//  30773    serve/operations.cpp
+//  30998    serve/reply_answer.cpp
+//  31139    serve/request_checks.cpp
+//  31224    serve/runner.cpp
+//  31619    serve/served_models.cpp
+//  31697    serve/served_request.cpp
+//  31765    gateway/catalogue.cpp
+//  32184    gateway/catalogue_chunks.cpp
+//  32495    gateway/catalogue_delivery.cpp
+//  32659    gateway/catalogue_entries.cpp
+//  32889    gateway/catalogue_failures.cpp
+//  33180    gateway/catalogue_framing.cpp
+//  33411    gateway/catalogue_tool_calls.cpp
+//  33618    gateway/chat_script.cpp
+//  33767    gateway/gateway.cpp
+//  34065    gateway/mishaps.cpp
+//  34407    gateway/options.cpp
+//  34560    gateway/sweep.cpp
+//  34980    document/scenario_files.cpp
+//  35118    document/script_document.cpp
+//  35508    document/script_faults.cpp
+//  35803    document/script_files.cpp
+//  35947    document/script_gateway.cpp
+//  36251    document/script_matchers.cpp
+//  36544    document/script_objects.cpp
+//  36704    document/script_reader.cpp
+//  37152    document/script_references.cpp
+//  37488    document/script_replies.cpp
+//  37879    document/script_schema.cpp
+//  38006    document/script_sections.cpp
+//  38548    document/script_values.cpp
+//  38936  Adapters
+//  38953    adapters/catch2.hpp
+//  39107    adapters/doctest.hpp
+//  39267    adapters/gtest.hpp

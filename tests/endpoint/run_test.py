@@ -702,6 +702,7 @@ class FailuresOnDemand(unittest.TestCase):
 
     def test_a_failure_for_an_unknown_name(self):
         for spec, said in [("503@", "--fail"), ("503@models", "--fail"), ("503@/v1/files", "with which method"),
+                           ("503@GET /v1/*", 'GET /v1/*: "*" is no wildcard; '),
                            ("503@key=none", "no key has this name (others are default key)"), ("503@key=", "--fail"),
                            ("503:x@/v1/models", "--fail"), ("@/v1/models", "--fail")]:
             with self.subTest(spec):
