@@ -277,11 +277,32 @@ using Implementation = void (*)();
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/error.hpp -------------------------------------------------------------------------------------------------
+
+// `GatewayError`, and the prefix of its messages.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
+/// never thrown; they get HTTP error replies.
+class GatewayError : public std::runtime_error {
+ public:
+  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
+};
+
+}}  // namespace mock_gateway
+
 // ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
 // Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+inline constexpr const char* no_wildcard = "\"*\" is no wildcard; a segment in braces, such as {id}, matches any";
+
+}  // namespace detail
 
 /// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
@@ -303,8 +324,11 @@ inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 inline Operation list_models() { return {"GET", "/v1/models"}; }
 /// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, with the method and path passed to Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+/// Any other operation, with the method and path passed to Gateway::on. Throws GatewayError for a path with "*".
+inline Operation operation(std::string method, std::string path) {
+  if (path.find('*') != std::string::npos) throw GatewayError(method + " " + path + ": " + detail::no_wildcard);
+  return {std::move(method), std::move(path)};
+}
 
 /// Whether requests for an operation of Gateway::on need a key.
 enum class NeedsKey { yes, no };
@@ -450,12 +474,12 @@ class Gateway {
 
   /// Verifies that everything went as scripted. Reports unmatched requests, unmet expectations, requests that violate
   /// should() conditions, exceptions of the test's functions, faults never reached, and waits ended by their guard.
-  /// First waits in real time, up to 1 s, until no exchange is under way. With a scope, only covers one of several
-  /// tests: its requests, and the stubs bound to it by key_is or header_is. Throws GatewayError for a scope with an
-  /// unknown key.
+  /// First waits in real time, up to 1 s, until all is read that clients have sent, and up to 1 s until no exchange is
+  /// under way. With a scope, only covers one of several tests: its requests, and the stubs bound to it by key_is or
+  /// header_is. Throws GatewayError for a scope with an unknown key.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
-  /// Returns the client's mistakes that the journal proves. Waits like verify().
+  /// Returns the client's mistakes that the journal proves. Waits for exchanges like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 
@@ -4257,21 +4281,6 @@ class Catalogue {
 
 }}  // namespace mock_gateway
 
-// ---- core/error.hpp -------------------------------------------------------------------------------------------------
-
-// `GatewayError`, and the prefix of its messages.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
-/// never thrown; they get HTTP error replies.
-class GatewayError : public std::runtime_error {
- public:
-  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
-};
-
-}}  // namespace mock_gateway
-
 // ---- document/script_document.hpp -----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7811,6 +7820,9 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
+/// Returns a text with everything that the matcher compares. Matchers with equal texts match the same requests.
+std::string identity_of(const Matcher& matcher);
+
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
 /// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.
@@ -9368,6 +9380,8 @@ class Server {
   void refuse();
   /// Throws GatewayError if the port is no longer available.
   void accept_again();
+  /// Waits in real time, up to `patience`, until all is read that clients have sent so far, including their FIN.
+  void catch_up(Duration patience) const;
   /// Ends every connection and stops listening. Further calls do nothing.
   void stop();
   /// Whether the calling thread belongs to this server, and so must not wait for it to stop.
@@ -9520,6 +9534,8 @@ class Acceptor {
   /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
+  /// Whether a connection waits to be accepted, or is being accepted.
+  bool is_behind() const;
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
@@ -9538,6 +9554,7 @@ class Acceptor {
   int reserve_ = -1;              // -1 while a turned-away connection uses it
   std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
   std::thread table_grower_;
+  std::atomic<bool> is_accepting_{false};
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };
@@ -21318,7 +21335,7 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
+/// Collects the text of identity_of().
 class Identity {
  public:
   std::string text;
@@ -21377,6 +21394,12 @@ MOCK_GATEWAY_INLINE std::uint64_t child_key(std::size_t node, std::uint32_t term
 
 }  // namespace hiding
 
+MOCK_GATEWAY_INLINE std::string identity_of(const Matcher& matcher) {
+  hiding::Identity identity;
+  identity.add(matcher);
+  return std::move(identity.text);
+}
+
 MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
@@ -21387,11 +21410,8 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& 
 
 MOCK_GATEWAY_INLINE std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   std::vector<Term> terms;
-  for (const Matcher& matcher : plan.matchers) {
-    hiding::Identity identity;
-    identity.add(matcher);
-    terms.push_back(terms_.try_emplace(std::move(identity.text), static_cast<Term>(terms_.size())).first->second);
-  }
+  for (const Matcher& matcher : plan.matchers)
+    terms.push_back(terms_.try_emplace(identity_of(matcher), static_cast<Term>(terms_.size())).first->second);
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;
@@ -23473,11 +23493,14 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::is_too_late(Effect::Kind effect) const {
-  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // Without HTTP chunks, a stream ends with its connection. Its last compressed bytes come after at_end.
+  const bool ends_with_connection = source_ && !chunked_ && !plan_.sse.gzip() && !plan_.sse.open_after_done();
+  const bool is_complete = source_ ? ends_with_connection && next_stage_ > Stage::at_end
+                                   : ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
   // A sweep strikes each place with each effect, and judges the client itself.
   if (!is_complete || plan_.swept) return false;
   const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
-  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+  return effect == Effect::Kind::truncate || (closes && (source_ || closes_at_end_));
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::came_too_late(std::size_t fault) const {
@@ -24256,6 +24279,11 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   if (reserve_ >= 0) sockets::close(reserve_);
 }
 
+MOCK_GATEWAY_INLINE bool Acceptor::is_behind() const {
+  // In this order: a connection that has left the queue meanwhile is still being accepted.
+  return sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready || is_accepting_;
+}
+
 MOCK_GATEWAY_INLINE void Acceptor::run() {
   // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
@@ -24263,12 +24291,16 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
     turned_away_.attend();
     if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
     int socket = -1;
+    is_accepting_ = true;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
         make_room(socket);
         calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits: wait(); break;
+      case sockets::Acceptance::nobody_waits:
+        is_accepting_ = false;
+        wait();
+        break;
       case sockets::Acceptance::no_descriptor:
         if (find_a_descriptor()) break;
         [[fallthrough]];
@@ -26087,6 +26119,12 @@ class Server::Impl final : public httplib::Server {
     begin_to_accept();
   }
 
+  void catch_up(Duration patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < end && is_behind())
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+
   void stop_all() {
     require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
@@ -26128,6 +26166,21 @@ class Server::Impl final : public httplib::Server {
   static void require_other_thread(bool is_own) {
     if (is_own)
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
+  /// In the order of a connection's way: one that has left a place meanwhile is found in the next.
+  bool is_behind() {
+    {
+      const std::lock_guard<std::mutex> lock(listening_mutex_);
+      if (acceptor_ && acceptor_->is_behind()) return true;
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const Connection* connection : connections_)
+        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, -1, Duration{0}).ready)
+          return true;
+    }
+    return serving_ > 0;
   }
 
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
@@ -26257,8 +26310,10 @@ class Server::Impl final : public httplib::Server {
   }
 
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
-    if (!connection.is_finishing() && serve(connection, head_check_)) return true;
-    if (!connection.finish()) return true;
+    ++serving_;
+    const bool stays = (!connection.is_finishing() && serve(connection, head_check_)) || !connection.finish();
+    --serving_;
+    if (stays) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     connections_.erase(&connection);
     return false;
@@ -26316,6 +26371,7 @@ class Server::Impl final : public httplib::Server {
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
+  std::atomic<int> serving_{0};  // calls of serve_or_close() in progress
   bool stopping_ = false;
   std::mutex verdicts_mutex_;
   std::array<Verdict, 64> verdicts_;
@@ -26351,6 +26407,8 @@ MOCK_GATEWAY_INLINE int Server::port() const { return impl_->port(); }
 MOCK_GATEWAY_INLINE void Server::refuse() { impl_->refuse(); }
 
 MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
+
+MOCK_GATEWAY_INLINE void Server::catch_up(Duration patience) const { impl_->catch_up(patience); }
 
 MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
 
@@ -29418,9 +29476,10 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request asks for the target of the redirect, apart from the key.
+/// Whether a later request asks for the target of the redirect, apart from the key.
 MOCK_GATEWAY_INLINE bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
+  if (&request == &redirected || request.recorded < redirected.recorded) return false;
+  if (request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).
@@ -30240,6 +30299,16 @@ MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vect
   join_unlisted(findings);
 }
 
+/// Returns the target of a redirect as a URL (RFC 3986, 5.2.2), without removing dot segments.
+MOCK_GATEWAY_INLINE std::string resolved(const std::string& location, const ExchangeRecord& record) {
+  const std::string& root = record.root_url;
+  if (location.empty() || location.find("://") < location.find_first_of("/?")) return location;
+  if (location.substr(0, 2) == "//") return root.substr(0, root.find('/')) + location;
+  if (location.front() == '/') return root + location;
+  const std::string path = record.request.path();
+  return root + (location.front() == '?' ? path : path.substr(0, path.rfind('/') + 1)) + location;
+}
+
 }  // namespace review
 
 MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
@@ -30261,9 +30330,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
-  const std::string location = headers.find("Location").value_or("");
-  if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
-  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
+  if (is_redirect) record.redirect = review::resolved(headers.find("Location").value_or(""), record);
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
   advice.names_time = has_time || advice.in_body;
@@ -30851,27 +30918,33 @@ MOCK_GATEWAY_INLINE std::uint64_t identity_of(const ServedRequest& served, const
   return fingerprint(key.empty() ? served.request.key_id : key, request);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `owner`: the
+/// name of the stub or chaos rule. `held`: whether the conditions held.
+MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const ChatCall& call, const FunctionResults& results,
+                    const std::string& owner, const std::vector<Matcher>& conditions, bool held,
+                    const std::shared_ptr<StubState>& stub = nullptr) {
+  const std::vector<Matcher> open = undecided(conditions, call, results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", owner, open)}, stub});
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    const std::size_t skipped = skipped_searches().count;
     hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
+    if (skipped_searches().count == skipped) return;
+    for (const ChaosRules::Hit& hit : hits)
+      report_skipped(served, call, {}, "rule " + std::to_string(hit.rule->number) + " of chaos", hit.plan().matchers,
+                     true);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
-}
-
-/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
-/// whether the conditions held.
-MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
-                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
-  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
-  if (open.empty()) return;
-  served.problems.push_back(
-      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
 }
 
 /// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
@@ -30881,7 +30954,8 @@ MOCK_GATEWAY_INLINE void report_skipped(ServedRequest& served, const Script::Cho
     const bool held = stub == choice.stub;
     const std::optional<Range>& expected = stub->plan().expected_calls;
     const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
-    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+    if (held || has_all)
+      report_skipped(served, call, choice.function_results, stub->title(), stub->plan().matchers, held, stub);
   }
 }
 
@@ -30894,7 +30968,7 @@ MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice,
     if (!decide(matcher, call, choice.function_results))
       explain(matcher, call, choice.function_results, 0, broken);
     else if (skipped_searches().count != skipped)
-      report_skipped(served, choice, call, choice.stub, {matcher}, true);
+      report_skipped(served, call, choice.function_results, stub.title(), {matcher}, true, choice.stub);
   }
   if (broken.empty()) return;
   std::string text =
@@ -31784,8 +31858,7 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
     refuse("a method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
-  if (path.find('*') != std::string::npos)
-    refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
+  if (path.find('*') != std::string::npos) refuse(no_wildcard);
   const std::string name = operations::is_below_base(path) ? path : name_at(path);
   const bool model = model_by_id_ && !operations::model_in(name).empty();
   if (name == operations::chat_path ? method == "POST" : method == "GET" && model)
@@ -32350,7 +32423,8 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
   };
   const auto too_late = [&](const Effect& effect) {
     return std::string(": the fault could not happen: every byte had been sent, and ") +
-           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           (effect.kind() == Effect::Kind::truncate && !plan.stream ? "Content-Length was met"
+                                                                    : "the connection closes anyway") +
            "; place it before the last byte";
   };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)
@@ -35093,6 +35167,7 @@ MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(Request
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
+  impl.server->catch_up(impl.patience_here());
   return impl.problems.verify(scope, impl.patience_here());
 }
 
@@ -36858,10 +36933,13 @@ MOCK_GATEWAY_INLINE Effect read_effect_with(ScriptReader& reader, const ScriptNo
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
     case EffectArgument::json: {
-      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const bool is_wrapped = node.value.is_object() && node.find("failure");
+      const Json& data = is_wrapped ? node.at("failure").value : node.value;
+      const Json status = data.is_object() ? data.value("status", Json()) : data;
       const std::vector<std::string> failures = script_types::failure_names();
-      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
-        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      if (std::find(failures.begin(), failures.end(), data) != failures.end() ||
+          (is_wrapped && status.is_number_integer() && status >= 200 && status <= 599))
+        reader.refer(ScriptReference::Kind::failure_as_data, data.dump(), node.pointer);
       return faults::effect(form.kind, node.value);
     }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
@@ -38522,8 +38600,8 @@ MOCK_GATEWAY_INLINE void warn_of_failures_as_data(const ScriptPlan& plan, std::v
       if (reference.kind == ScriptReference::Kind::failure_as_data)
         problems.push_back(part.source->problem(
             Severity::warning,
-            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
-                                    in_quotes(reference.name) + "}?"}));
+            {reference.pointer,
+             "this sends exactly this JSON; did you mean {\"error_event_failure\": " + reference.name + "}?"}));
 }
 
 // Models, keys and operations.
@@ -40579,272 +40657,272 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    156    core/shared.hpp
 //    200    core/forward.hpp
 //    264    core/implementation.hpp
-//    280    model/operation.hpp
-//    314    gateway/gateway.hpp
-//    499    gateway/chat_script.hpp
-//    646    model/range.hpp
-//    678    script/matcher.hpp
-//    763    script/matchers.hpp
-//    903    model/reply.hpp
-//   1232    model/received_request.hpp
-//   1316    model/failure.hpp
-//   1416    core/wait.hpp
-//   1448    core/clock.hpp
-//   1555    model/fault.hpp
-//   1720    model/hold.hpp
-//   1764    model/pace.hpp
-//   1914    model/sse_dialect.hpp
-//   2031    model/writes.hpp
-//   2062    model/http_reply.hpp
-//   2139    model/connection_fault.hpp
-//   2230    evidence/journal.hpp
-//   2515    model/sent_answer.hpp
-//   2581    script/near_miss.hpp
-//   2625    evidence/verification.hpp
-//   2749    model/finding.hpp
-//   2791    evidence/review.hpp
-//   2934    keys/api_key.hpp
-//   3071    keys/keys.hpp
-//   3133    model/profile.hpp
-//   3167    model/tokenizer.hpp
-//   3179    gateway/options.hpp
-//   3344    model/acceptance.hpp
-//   3513    request/chat_request.hpp
-//   3632    script/scope.hpp
-//   3686    script/failure_scope.hpp
-//   3733    script/chaos.hpp
-//   3827    gateway/sweep.hpp
-//   3968    gateway/catalogue.hpp
-//   4129    gateway/mishaps.hpp
-//   4228    document/scenario_files.hpp
-//   4260    core/error.hpp
-//   4275    document/script_document.hpp
-//   4414    evidence/evidence_json.hpp
-//   4438    core/printed.hpp
-//   4467    core/reporter.hpp
-//   4546  Implementation
-//   4607    core/rows.hpp
-//   4633    core/text.hpp
-//   4739    core/json_reader.hpp
-//   4795    core/random.hpp
-//   4825    core/pattern.hpp
-//   4916    core/json_pointer.hpp
-//   4964    core/calendar.hpp
-//   4983    core/access.hpp
-//   5059    core/timeline.hpp
-//   5239    core/change_count.hpp
-//   5283    core/process.hpp
-//   5310    core/warning.hpp
-//   5325    core/heap_optional.hpp
-//   5352    core/handoff.hpp
-//   5389    model/profile_traits.hpp
-//   5530    model/checks.hpp
-//   5546    model/reply_data.hpp
-//   5615    model/failure_rows.hpp
-//   5655    model/request_error.hpp
-//   5668    model/fault_rows.hpp
-//   5784    model/dialect_rows.hpp
-//   5821    model/finding_kinds.hpp
-//   5910    model/reply_checks.hpp
-//   5959    request/embedding_request.hpp
-//   5983    request/chat_parser.hpp
-//   6001    request/service_rules.hpp
-//   6085    request/chat_fields.hpp
-//   6133    request/chat_reader.hpp
-//   6241    keys/secrets.hpp
-//   6284    keys/key_store.hpp
-//   6533    answer/events.hpp
-//   6591    answer/tokens.hpp
-//   6662    answer/completion.hpp
-//   6752    answer/bodies.hpp
-//   6791    answer/completion_json.hpp
-//   6831    answer/completion_events.hpp
-//   6894    answer/words.hpp
-//   6909    answer/default_reply.hpp
-//   6924    answer/schema_checker.hpp
-//   7027    answer/embeddings.hpp
-//   7043    answer/occurrences.hpp
-//   7078    script/matcher_node.hpp
-//   7198    script/owed_replies.hpp
-//   7260    script/script.hpp
-//   7526    script/chaos_plan.hpp
-//   7568    script/chaos_rules.hpp
-//   7642    script/connection_faults.hpp
-//   7696    script/forced_failures.hpp
-//   7735    script/field_matchers.hpp
-//   7810    script/hiding.hpp
-//   7849    script/excerpts.hpp
-//   7873    script/json_comparison.hpp
-//   7899    delivery/answer_log.hpp
-//   8009    delivery/gzip.hpp
-//   8035    delivery/framing.hpp
-//   8093    delivery/outlet.hpp
-//   8141    delivery/pace_schedule.hpp
-//   8183    delivery/progress.hpp
-//   8245    delivery/waits.hpp
-//   8321    delivery/write_queue.hpp
-//   8416    delivery/delivery.hpp
-//   8706    http/exchange_observer.hpp
-//   8740    http/sockets.hpp
-//   8860    http/wakes.hpp
-//   8929    http/connection.hpp
-//   9198    http/request_reader.hpp
-//   9325    http/server.hpp
-//   9385    http/response.hpp
-//   9400    http/turned_away.hpp
-//   9448    http/workers.hpp
-//   9504    http/acceptor.hpp
-//   9547    http/poller.hpp
-//   9600    http/reactor.hpp
-//   9706    evidence/kept_problems.hpp
-//   9769    evidence/record.hpp
-//  10030    evidence/diagnosis.hpp
-//  10095    evidence/gateway_problems.hpp
-//  10194    evidence/review_parts.hpp
-//  10263    serve/asked_requests.hpp
-//  10340    serve/operations.hpp
-//  10429    serve/served_models.hpp
-//  10470    serve/gateway_state.hpp
-//  10530    serve/served_request.hpp
-//  10738    serve/runner.hpp
-//  10794    serve/connection_loop.hpp
-//  10837    serve/tester_code.hpp
-//  10902    gateway/catalogue_entries.hpp
-//  11173    gateway/option_values.hpp
-//  11238    gateway/sweep_run.hpp
-//  11262    document/script_reader.hpp
-//  11473    document/script_sections.hpp
-//  11659    document/script_values.hpp
-//  11825    core/calendar.cpp
-//  11906    core/clock.cpp
-//  12311    core/gate.cpp
-//  12523    core/json_reader.cpp
-//  12864    core/pattern.cpp
-//  13277    core/random.cpp
-//  13332    core/reporter.cpp
-//  13430    core/text.cpp
-//  13782    model/acceptance.cpp
-//  13841    model/checks.cpp
-//  13878    model/connection_fault.cpp
-//  13980    model/failure.cpp
-//  14122    model/fault.cpp
-//  14356    model/finding.cpp
-//  14390    model/http_reply.cpp
-//  14456    model/pace.cpp
-//  14654    model/profile.cpp
-//  14953    model/range.cpp
-//  14983    model/received_request.cpp
-//  15051    model/reply.cpp
-//  15457    model/reply_checks.cpp
-//  15651    model/reply_template.cpp
-//  15818    model/sent_answer.cpp
-//  15846    model/sse_dialect.cpp
-//  15991    request/chat_fields.cpp
-//  16133    request/chat_messages.cpp
-//  16346    request/chat_reader.cpp
-//  16761    request/chat_request.cpp
-//  16845    request/chat_rules.cpp
-//  17106    request/embedding_request.cpp
-//  17194    keys/api_key.cpp
-//  17255    keys/key_limits.cpp
-//  17419    keys/key_store.cpp
-//  17872    keys/keys.cpp
-//  17946    keys/secrets.cpp
-//  18151    answer/bodies.cpp
-//  18242    answer/completion.cpp
-//  18468    answer/completion_events.cpp
-//  18683    answer/completion_json.cpp
-//  18917    answer/default_reply.cpp
-//  19094    answer/embeddings.cpp
-//  19211    answer/schema_checker.cpp
-//  19674    answer/schema_instance.cpp
-//  20047    answer/tokens.cpp
-//  20268    answer/words.cpp
-//  20329    script/chaos.cpp
-//  20469    script/chaos_rules.cpp
-//  20581    script/connection_faults.cpp
-//  20690    script/excerpts.cpp
-//  20752    script/field_matchers.cpp
-//  21225    script/forced_failures.cpp
-//  21314    script/hiding.cpp
-//  21429    script/json_comparison.cpp
-//  21515    script/matcher.cpp
-//  21823    script/matchers.cpp
-//  22174    script/scope.cpp
-//  22232    script/script.cpp
-//  22650    script/text_matchers.cpp
-//  22789    delivery/answer_log.cpp
-//  22959    delivery/delivery.cpp
-//  23429    delivery/faults_and_waits.cpp
-//  23722    delivery/framing.cpp
-//  23862    delivery/gzip.cpp
-//  23934    delivery/pace_schedule.cpp
-//  24003    delivery/progress.cpp
-//  24084    delivery/write_queue.cpp
-//  24225    http/acceptor.cpp
-//  24333    http/compatibility.cpp
-//  24386    http/connection.cpp
-//  24969    http/poller.cpp
-//  25137    http/reactor.cpp
-//  25400    http/request_reader.cpp
-//  25873    http/response.cpp
-//  25954    http/server.cpp
-//  26361    http/sockets.cpp
-//  26863    http/turned_away.cpp
-//  26947    http/workers.cpp
-//  27060    evidence/diagnosis.cpp
-//  27290    evidence/evidence_json.cpp
-//  27659    evidence/exchange.cpp
-//  27953    evidence/gateway_problems.cpp
-//  28400    evidence/journal.cpp
-//  28555    evidence/kept_problems.cpp
-//  28665    evidence/notes.cpp
-//  28767    evidence/record.cpp
-//  29229    evidence/redaction.cpp
-//  29371    evidence/redirects.cpp
-//  29494    evidence/retries.cpp
-//  30025    evidence/review.cpp
-//  30434    evidence/told_in_body.cpp
-//  30531    evidence/verification.cpp
-//  30649    serve/answer_headers.cpp
-//  30739    serve/asked_requests.cpp
-//  30806    serve/chat_judge.cpp
-//  31159    serve/connection_loop.cpp
-//  31320    serve/gateway_state.cpp
-//  31356    serve/judge.cpp
-//  31617    serve/limits.cpp
-//  31727    serve/operations.cpp
-//  32000    serve/reply_answer.cpp
-//  32143    serve/request_checks.cpp
-//  32253    serve/runner.cpp
-//  32656    serve/served_models.cpp
-//  32739    serve/served_request.cpp
-//  32824    gateway/catalogue.cpp
-//  33243    gateway/catalogue_chunks.cpp
-//  33554    gateway/catalogue_delivery.cpp
-//  33718    gateway/catalogue_entries.cpp
-//  33948    gateway/catalogue_failures.cpp
-//  34239    gateway/catalogue_framing.cpp
-//  34470    gateway/catalogue_tool_calls.cpp
-//  34677    gateway/chat_script.cpp
-//  34826    gateway/gateway.cpp
-//  35126    gateway/mishaps.cpp
-//  35468    gateway/options.cpp
-//  35677    gateway/sweep.cpp
-//  36097    document/scenario_files.cpp
-//  36235    document/script_document.cpp
-//  36628    document/script_faults.cpp
-//  36920    document/script_files.cpp
-//  37064    document/script_gateway.cpp
-//  37426    document/script_matchers.cpp
-//  37735    document/script_objects.cpp
-//  37895    document/script_reader.cpp
-//  38343    document/script_references.cpp
-//  38679    document/script_replies.cpp
-//  39070    document/script_schema.cpp
-//  39197    document/script_sections.cpp
-//  39740    document/script_values.cpp
-//  40128  Adapters
-//  40145    adapters/catch2.hpp
-//  40299    adapters/doctest.hpp
-//  40459    adapters/gtest.hpp
+//    280    core/error.hpp
+//    295    model/operation.hpp
+//    338    gateway/gateway.hpp
+//    523    gateway/chat_script.hpp
+//    670    model/range.hpp
+//    702    script/matcher.hpp
+//    787    script/matchers.hpp
+//    927    model/reply.hpp
+//   1256    model/received_request.hpp
+//   1340    model/failure.hpp
+//   1440    core/wait.hpp
+//   1472    core/clock.hpp
+//   1579    model/fault.hpp
+//   1744    model/hold.hpp
+//   1788    model/pace.hpp
+//   1938    model/sse_dialect.hpp
+//   2055    model/writes.hpp
+//   2086    model/http_reply.hpp
+//   2163    model/connection_fault.hpp
+//   2254    evidence/journal.hpp
+//   2539    model/sent_answer.hpp
+//   2605    script/near_miss.hpp
+//   2649    evidence/verification.hpp
+//   2773    model/finding.hpp
+//   2815    evidence/review.hpp
+//   2958    keys/api_key.hpp
+//   3095    keys/keys.hpp
+//   3157    model/profile.hpp
+//   3191    model/tokenizer.hpp
+//   3203    gateway/options.hpp
+//   3368    model/acceptance.hpp
+//   3537    request/chat_request.hpp
+//   3656    script/scope.hpp
+//   3710    script/failure_scope.hpp
+//   3757    script/chaos.hpp
+//   3851    gateway/sweep.hpp
+//   3992    gateway/catalogue.hpp
+//   4153    gateway/mishaps.hpp
+//   4252    document/scenario_files.hpp
+//   4284    document/script_document.hpp
+//   4423    evidence/evidence_json.hpp
+//   4447    core/printed.hpp
+//   4476    core/reporter.hpp
+//   4555  Implementation
+//   4616    core/rows.hpp
+//   4642    core/text.hpp
+//   4748    core/json_reader.hpp
+//   4804    core/random.hpp
+//   4834    core/pattern.hpp
+//   4925    core/json_pointer.hpp
+//   4973    core/calendar.hpp
+//   4992    core/access.hpp
+//   5068    core/timeline.hpp
+//   5248    core/change_count.hpp
+//   5292    core/process.hpp
+//   5319    core/warning.hpp
+//   5334    core/heap_optional.hpp
+//   5361    core/handoff.hpp
+//   5398    model/profile_traits.hpp
+//   5539    model/checks.hpp
+//   5555    model/reply_data.hpp
+//   5624    model/failure_rows.hpp
+//   5664    model/request_error.hpp
+//   5677    model/fault_rows.hpp
+//   5793    model/dialect_rows.hpp
+//   5830    model/finding_kinds.hpp
+//   5919    model/reply_checks.hpp
+//   5968    request/embedding_request.hpp
+//   5992    request/chat_parser.hpp
+//   6010    request/service_rules.hpp
+//   6094    request/chat_fields.hpp
+//   6142    request/chat_reader.hpp
+//   6250    keys/secrets.hpp
+//   6293    keys/key_store.hpp
+//   6542    answer/events.hpp
+//   6600    answer/tokens.hpp
+//   6671    answer/completion.hpp
+//   6761    answer/bodies.hpp
+//   6800    answer/completion_json.hpp
+//   6840    answer/completion_events.hpp
+//   6903    answer/words.hpp
+//   6918    answer/default_reply.hpp
+//   6933    answer/schema_checker.hpp
+//   7036    answer/embeddings.hpp
+//   7052    answer/occurrences.hpp
+//   7087    script/matcher_node.hpp
+//   7207    script/owed_replies.hpp
+//   7269    script/script.hpp
+//   7535    script/chaos_plan.hpp
+//   7577    script/chaos_rules.hpp
+//   7651    script/connection_faults.hpp
+//   7705    script/forced_failures.hpp
+//   7744    script/field_matchers.hpp
+//   7819    script/hiding.hpp
+//   7861    script/excerpts.hpp
+//   7885    script/json_comparison.hpp
+//   7911    delivery/answer_log.hpp
+//   8021    delivery/gzip.hpp
+//   8047    delivery/framing.hpp
+//   8105    delivery/outlet.hpp
+//   8153    delivery/pace_schedule.hpp
+//   8195    delivery/progress.hpp
+//   8257    delivery/waits.hpp
+//   8333    delivery/write_queue.hpp
+//   8428    delivery/delivery.hpp
+//   8718    http/exchange_observer.hpp
+//   8752    http/sockets.hpp
+//   8872    http/wakes.hpp
+//   8941    http/connection.hpp
+//   9210    http/request_reader.hpp
+//   9337    http/server.hpp
+//   9399    http/response.hpp
+//   9414    http/turned_away.hpp
+//   9462    http/workers.hpp
+//   9518    http/acceptor.hpp
+//   9564    http/poller.hpp
+//   9617    http/reactor.hpp
+//   9723    evidence/kept_problems.hpp
+//   9786    evidence/record.hpp
+//  10047    evidence/diagnosis.hpp
+//  10112    evidence/gateway_problems.hpp
+//  10211    evidence/review_parts.hpp
+//  10280    serve/asked_requests.hpp
+//  10357    serve/operations.hpp
+//  10446    serve/served_models.hpp
+//  10487    serve/gateway_state.hpp
+//  10547    serve/served_request.hpp
+//  10755    serve/runner.hpp
+//  10811    serve/connection_loop.hpp
+//  10854    serve/tester_code.hpp
+//  10919    gateway/catalogue_entries.hpp
+//  11190    gateway/option_values.hpp
+//  11255    gateway/sweep_run.hpp
+//  11279    document/script_reader.hpp
+//  11490    document/script_sections.hpp
+//  11676    document/script_values.hpp
+//  11842    core/calendar.cpp
+//  11923    core/clock.cpp
+//  12328    core/gate.cpp
+//  12540    core/json_reader.cpp
+//  12881    core/pattern.cpp
+//  13294    core/random.cpp
+//  13349    core/reporter.cpp
+//  13447    core/text.cpp
+//  13799    model/acceptance.cpp
+//  13858    model/checks.cpp
+//  13895    model/connection_fault.cpp
+//  13997    model/failure.cpp
+//  14139    model/fault.cpp
+//  14373    model/finding.cpp
+//  14407    model/http_reply.cpp
+//  14473    model/pace.cpp
+//  14671    model/profile.cpp
+//  14970    model/range.cpp
+//  15000    model/received_request.cpp
+//  15068    model/reply.cpp
+//  15474    model/reply_checks.cpp
+//  15668    model/reply_template.cpp
+//  15835    model/sent_answer.cpp
+//  15863    model/sse_dialect.cpp
+//  16008    request/chat_fields.cpp
+//  16150    request/chat_messages.cpp
+//  16363    request/chat_reader.cpp
+//  16778    request/chat_request.cpp
+//  16862    request/chat_rules.cpp
+//  17123    request/embedding_request.cpp
+//  17211    keys/api_key.cpp
+//  17272    keys/key_limits.cpp
+//  17436    keys/key_store.cpp
+//  17889    keys/keys.cpp
+//  17963    keys/secrets.cpp
+//  18168    answer/bodies.cpp
+//  18259    answer/completion.cpp
+//  18485    answer/completion_events.cpp
+//  18700    answer/completion_json.cpp
+//  18934    answer/default_reply.cpp
+//  19111    answer/embeddings.cpp
+//  19228    answer/schema_checker.cpp
+//  19691    answer/schema_instance.cpp
+//  20064    answer/tokens.cpp
+//  20285    answer/words.cpp
+//  20346    script/chaos.cpp
+//  20486    script/chaos_rules.cpp
+//  20598    script/connection_faults.cpp
+//  20707    script/excerpts.cpp
+//  20769    script/field_matchers.cpp
+//  21242    script/forced_failures.cpp
+//  21331    script/hiding.cpp
+//  21449    script/json_comparison.cpp
+//  21535    script/matcher.cpp
+//  21843    script/matchers.cpp
+//  22194    script/scope.cpp
+//  22252    script/script.cpp
+//  22670    script/text_matchers.cpp
+//  22809    delivery/answer_log.cpp
+//  22979    delivery/delivery.cpp
+//  23449    delivery/faults_and_waits.cpp
+//  23745    delivery/framing.cpp
+//  23885    delivery/gzip.cpp
+//  23957    delivery/pace_schedule.cpp
+//  24026    delivery/progress.cpp
+//  24107    delivery/write_queue.cpp
+//  24248    http/acceptor.cpp
+//  24365    http/compatibility.cpp
+//  24418    http/connection.cpp
+//  25001    http/poller.cpp
+//  25169    http/reactor.cpp
+//  25432    http/request_reader.cpp
+//  25905    http/response.cpp
+//  25986    http/server.cpp
+//  26419    http/sockets.cpp
+//  26921    http/turned_away.cpp
+//  27005    http/workers.cpp
+//  27118    evidence/diagnosis.cpp
+//  27348    evidence/evidence_json.cpp
+//  27717    evidence/exchange.cpp
+//  28011    evidence/gateway_problems.cpp
+//  28458    evidence/journal.cpp
+//  28613    evidence/kept_problems.cpp
+//  28723    evidence/notes.cpp
+//  28825    evidence/record.cpp
+//  29287    evidence/redaction.cpp
+//  29429    evidence/redirects.cpp
+//  29553    evidence/retries.cpp
+//  30084    evidence/review.cpp
+//  30501    evidence/told_in_body.cpp
+//  30598    evidence/verification.cpp
+//  30716    serve/answer_headers.cpp
+//  30806    serve/asked_requests.cpp
+//  30873    serve/chat_judge.cpp
+//  31233    serve/connection_loop.cpp
+//  31394    serve/gateway_state.cpp
+//  31430    serve/judge.cpp
+//  31691    serve/limits.cpp
+//  31801    serve/operations.cpp
+//  32073    serve/reply_answer.cpp
+//  32216    serve/request_checks.cpp
+//  32326    serve/runner.cpp
+//  32730    serve/served_models.cpp
+//  32813    serve/served_request.cpp
+//  32898    gateway/catalogue.cpp
+//  33317    gateway/catalogue_chunks.cpp
+//  33628    gateway/catalogue_delivery.cpp
+//  33792    gateway/catalogue_entries.cpp
+//  34022    gateway/catalogue_failures.cpp
+//  34313    gateway/catalogue_framing.cpp
+//  34544    gateway/catalogue_tool_calls.cpp
+//  34751    gateway/chat_script.cpp
+//  34900    gateway/gateway.cpp
+//  35201    gateway/mishaps.cpp
+//  35543    gateway/options.cpp
+//  35752    gateway/sweep.cpp
+//  36172    document/scenario_files.cpp
+//  36310    document/script_document.cpp
+//  36703    document/script_faults.cpp
+//  36998    document/script_files.cpp
+//  37142    document/script_gateway.cpp
+//  37504    document/script_matchers.cpp
+//  37813    document/script_objects.cpp
+//  37973    document/script_reader.cpp
+//  38421    document/script_references.cpp
+//  38757    document/script_replies.cpp
+//  39148    document/script_schema.cpp
+//  39275    document/script_sections.cpp
+//  39818    document/script_values.cpp
+//  40206  Adapters
+//  40223    adapters/catch2.hpp
+//  40377    adapters/doctest.hpp
+//  40537    adapters/gtest.hpp

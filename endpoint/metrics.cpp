@@ -53,7 +53,7 @@ void Metrics::note(const Exchange& exchange) {
   const Decision decision = exchange.decision();
   const int status = exchange.status();
   Labels labels{status == 0 ? "none" : std::to_string(status), to_string(decision.kind), exchange.key_id(),
-                decision == Decision::Kind::stub ? decision.detail : std::string()};
+                decision == Decision::Kind::stub ? decision.detail + internal::stub_number(exchange) : std::string()};
   const std::string outcome = to_string(exchange.outcome(Duration::zero()).kind);
   const std::uint64_t by_reply = reached(exchange.faults());
   const std::uint64_t by_chaos = reached(exchange.chaos());

@@ -83,8 +83,9 @@ std::string report_json(const Results& results) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Returns the annotations of problems and findings. Those of a closed scope have the title of the scope.
-std::string annotations(const Results& results, const Judged& judged, const std::string& title = {}) {
+/// Returns the annotations of problems and findings, and adds those of notes to `notices`. Those of a closed scope have
+/// the title of the scope.
+std::string annotations(const Results& results, const Judged& judged, const std::string& title, std::string& notices) {
   std::string lines;
   for (const Problem& problem : judged.problems) {
     const SourceLocation where = problem.near_misses.empty() ? problem.where : problem.near_misses.front().stub.where;
@@ -96,23 +97,25 @@ std::string annotations(const Results& results, const Judged& judged, const std:
     for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
       message += (i == 0 ? " (exchange " : ", ") + std::to_string(finding.exchanges[i]) +
                  (i + 1 == finding.exchanges.size() ? ")" : "");
-    const char* const uncounted = finding.severity == Severity::note ? "notice" : "warning";
-    lines +=
-        annotation(counts(results, finding) ? "error" : uncounted, {}, title.empty() ? finding.code : title, message);
+    const bool is_note = finding.severity == Severity::note;
+    const char* const command = counts(results, finding) ? "error" : is_note ? "notice" : "warning";
+    (is_note ? notices : lines) += annotation(command, {}, title.empty() ? finding.code : title, message);
   }
   return lines;
 }
 
 std::string report_github(const Results& results) {
-  std::string lines = annotations(results, results);
+  std::string notices;
+  std::string lines = annotations(results, results, {}, notices);
   for (const ClosedScope& scope : results.scopes)
-    lines += annotations(results, scope, "scope " + printable(scope.name));
+    lines += annotations(results, scope, "scope " + printable(scope.name), notices);
   bool is_first = true;
   for (const std::string& remark : remarks(results)) {
     // If no client came or no request was served, the first remark says so.
     lines += annotation(is_first && missed(results) ? "error" : "warning", {}, "mock-gateway", remark);
     is_first = false;
   }
+  lines += notices;
   for (const std::string& note : failed(results) ? results.notes : std::vector<std::string>())
     lines += annotation("notice", {}, "mock-gateway", note);
   return lines + annotation("notice", {}, "mock-gateway", conclusion(results));

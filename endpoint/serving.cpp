@@ -48,6 +48,11 @@ Json named_exchanges(const Journal& journal, const Results& results) {
   return exchanges;
 }
 
+/// Whether there is a note about unlisted models, which is last. Reports have it once per run.
+bool has_unlisted(const Judged& judged) {
+  return !judged.findings.empty() && judged.findings.back().code == "unlisted_model";
+}
+
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.compare(0, 4, "127.") == 0;
 }
@@ -211,7 +216,15 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   results.review_text = review.message();
   results.judged = review.judged();
   results.scopes = closed_;  // the control API has stopped
-  for (const ClosedScope& scope : closed_) results.judged += scope.judged;
+  for (ClosedScope& scope : results.scopes) {
+    results.judged += scope.judged;
+    if (!has_unlisted(scope)) continue;
+    if (!has_unlisted(results)) {
+      results.findings.push_back(scope.findings.back());
+      results.review_text += "\nnote: unlisted_model: " + scope.findings.back().message;
+    }
+    scope.findings.pop_back();
+  }
   results.evicted = review.evicted();
   results.open = review.open();
   results.reached = review.judged() > 0 || log_.noted() > 0;

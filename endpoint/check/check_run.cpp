@@ -9,6 +9,7 @@
 #include <iterator>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "../messages.hpp"
 #include "../results.hpp"
@@ -225,7 +226,10 @@ void CheckRun::call_all(const Baseline& baseline) {
     Queue none;
     sweeps.threads = threads;
     for (const Form form : forms_)
-      sweeps.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
+      sweeps.tasks.push_back([this, form](ClientUnderTest& client) {
+        sweep(form, client, false);
+        if (flags_.splits && form == Form::streamed) sweep(form, client, true);
+      });
     run_queues(sweeps, none);
     cells_.sort([](const Cell& left, const Cell& right) { return left.form < right.form; });
     return;
@@ -488,11 +492,12 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     remark("CMD left processes running after " + cell.id() + "; check ended them: " + result.left_behind);
 }
 
-void CheckRun::sweep(Form form, ClientUnderTest& client) {
+void CheckRun::sweep(Form form, ClientUnderTest& client, bool of_http_chunks) {
   const std::string text = flags_.sweep.value_or(flags_.splits.value_or(""));
   const std::string group = flags_.sweep ? "sweep" : "splits";
   Gateway gateway{options_.verify_on_destruction(false)};
   SweepOptions options = flags_.sweep ? SweepOptions{}.effects(effects_to_notice()) : splits();
+  if (of_http_chunks) options = options.http_chunks();
   if (flags_.at_most) options = options.limit(*flags_.at_most);
   CallResult result;
   std::size_t requests = 0;
@@ -529,15 +534,13 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
         cell.why = "the reply did not reach this place";
       }
       cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
-      const std::size_t count = is_counted ? 0 : steps.size();
-      is_counted = true;
       const std::lock_guard<std::mutex> lock(mutex_);
-      planned_ += count;
+      if (!std::exchange(is_counted, true)) planned_ += steps.size();
       cells_.push_back(std::move(cell));
     }
   } catch (const GatewayError&) {
-    if (children_.is_cancelled()) return;
-    if (!is_counted) throw;  // thrown by the unbroken call
+    if (children_.is_cancelled() || (of_http_chunks && !is_counted)) return;  // over HTTP/1.0 there are no HTTP chunks
+    if (!is_counted) throw;                                                   // thrown by the unbroken call
     const std::lock_guard<std::mutex> lock(mutex_);
     is_incomplete_ = true;
     remark(group + " " + to_string(form) +

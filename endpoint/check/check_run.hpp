@@ -76,7 +76,7 @@ class CheckRun {
   /// Judges a call, by `turn` if there is one. `keys` are keys the client knows besides the gateway's.
   void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
              std::set<std::string> keys = {});
-  void sweep(Form form, ClientUnderTest& client);
+  void sweep(Form form, ClientUnderTest& client, bool of_http_chunks);
   void work(Queue& queue);
   void run_queues(Queue& ordinary, Queue& waiting);
   void show_progress(bool last);

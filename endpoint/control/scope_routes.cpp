@@ -80,7 +80,7 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
   // If anything failed, the message has only failures.
   std::string message;
-  const bool is_clean = review.findings().empty();
+  const bool is_clean = review.findings().empty() || review.findings().front().code == "unlisted_model";
   if (!verification || is_clean) message = verification.message();
   if (!is_clean) message += (message.empty() ? "" : "\n\n") + review.message();
   Json answer{{"ok", ok},

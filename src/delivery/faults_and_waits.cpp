@@ -50,11 +50,14 @@ void Delivery::strike_one(std::size_t fault) {
 }
 
 bool Delivery::is_too_late(Effect::Kind effect) const {
-  const bool is_complete = ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
+  // Without HTTP chunks, a stream ends with its connection. Its last compressed bytes come after at_end.
+  const bool ends_with_connection = source_ && !chunked_ && !plan_.sse.gzip() && !plan_.sse.open_after_done();
+  const bool is_complete = source_ ? ends_with_connection && next_stage_ > Stage::at_end
+                                   : ends_with_body_ && next_stage_ >= Stage::at_end && body_bytes_ == body_.size();
   // A sweep strikes each place with each effect, and judges the client itself.
   if (!is_complete || plan_.swept) return false;
   const bool closes = effect == Effect::Kind::close_connection || effect == Effect::Kind::half_close;
-  return effect == Effect::Kind::truncate || (closes && closes_at_end_);
+  return effect == Effect::Kind::truncate || (closes && (source_ || closes_at_end_));
 }
 
 bool Delivery::came_too_late(std::size_t fault) const {

@@ -239,10 +239,13 @@ Effect read_effect_with(ScriptReader& reader, const ScriptNode& node, const Effe
     case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
     case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
     case EffectArgument::json: {
-      const Json& data = node.value.is_object() && node.find("failure") ? node.at("failure").value : node.value;
+      const bool is_wrapped = node.value.is_object() && node.find("failure");
+      const Json& data = is_wrapped ? node.at("failure").value : node.value;
+      const Json status = data.is_object() ? data.value("status", Json()) : data;
       const std::vector<std::string> failures = script_types::failure_names();
-      if (data.is_string() && std::find(failures.begin(), failures.end(), data) != failures.end())
-        reader.refer(ScriptReference::Kind::failure_as_data, data.get<std::string>(), node.pointer);
+      if (std::find(failures.begin(), failures.end(), data) != failures.end() ||
+          (is_wrapped && status.is_number_integer() && status >= 200 && status <= 599))
+        reader.refer(ScriptReference::Kind::failure_as_data, data.dump(), node.pointer);
       return faults::effect(form.kind, node.value);
     }
     case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));

@@ -194,8 +194,8 @@ void warn_of_failures_as_data(const ScriptPlan& plan, std::vector<ScriptProblem>
       if (reference.kind == ScriptReference::Kind::failure_as_data)
         problems.push_back(part.source->problem(
             Severity::warning,
-            {reference.pointer, "this sends exactly this JSON; did you mean {\"error_event_failure\": " +
-                                    in_quotes(reference.name) + "}?"}));
+            {reference.pointer,
+             "this sends exactly this JSON; did you mean {\"error_event_failure\": " + reference.name + "}?"}));
 }
 
 // Models, keys and operations.

@@ -59,9 +59,10 @@ std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request asks for the target of the redirect, apart from the key.
+/// Whether a later request asks for the target of the redirect, apart from the key.
 bool has_target_of(const ExchangeRecord& redirected, const ExchangeRecord& request) {
-  if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
+  if (&request == &redirected || request.recorded < redirected.recorded) return false;
+  if (request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
   // Other redirects turn POST into GET (Fetch standard, 4.4).

@@ -243,6 +243,16 @@ void arrange(std::vector<Finding>& findings, const std::vector<std::string>& swi
   join_unlisted(findings);
 }
 
+/// Returns the target of a redirect as a URL (RFC 3986, 5.2.2), without removing dot segments.
+std::string resolved(const std::string& location, const ExchangeRecord& record) {
+  const std::string& root = record.root_url;
+  if (location.empty() || location.find("://") < location.find_first_of("/?")) return location;
+  if (location.substr(0, 2) == "//") return root.substr(0, root.find('/')) + location;
+  if (location.front() == '/') return root + location;
+  const std::string path = record.request.path();
+  return root + (location.front() == '?' ? path : path.substr(0, path.rfind('/') + 1)) + location;
+}
+
 }  // namespace review
 
 void require_finding_code(const std::string& code) {
@@ -264,9 +274,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
   const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
-  const std::string location = headers.find("Location").value_or("");
-  if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
-  if (is_redirect && location.substr(0, 1) == "/") record.redirect = record.root_url + location;
+  if (is_redirect) record.redirect = review::resolved(headers.find("Location").value_or(""), record);
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
   advice.names_time = has_time || advice.in_body;

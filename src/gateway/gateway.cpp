@@ -299,6 +299,7 @@ Verification Gateway::verify() const { return verify(RequestScope()); }
 
 Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
+  impl.server->catch_up(impl.patience_here());
   return impl.problems.verify(scope, impl.patience_here());
 }
 

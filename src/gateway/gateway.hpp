@@ -149,12 +149,12 @@ class Gateway {
 
   /// Verifies that everything went as scripted. Reports unmatched requests, unmet expectations, requests that violate
   /// should() conditions, exceptions of the test's functions, faults never reached, and waits ended by their guard.
-  /// First waits in real time, up to 1 s, until no exchange is under way. With a scope, only covers one of several
-  /// tests: its requests, and the stubs bound to it by key_is or header_is. Throws GatewayError for a scope with an
-  /// unknown key.
+  /// First waits in real time, up to 1 s, until all is read that clients have sent, and up to 1 s until no exchange is
+  /// under way. With a scope, only covers one of several tests: its requests, and the stubs bound to it by key_is or
+  /// header_is. Throws GatewayError for a scope with an unknown key.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
-  /// Returns the client's mistakes that the journal proves. Waits like verify().
+  /// Returns the client's mistakes that the journal proves. Waits for exchanges like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 

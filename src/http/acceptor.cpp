@@ -39,6 +39,11 @@ Acceptor::~Acceptor() {
   if (reserve_ >= 0) sockets::close(reserve_);
 }
 
+bool Acceptor::is_behind() const {
+  // In this order: a connection that has left the queue meanwhile is still being accepted.
+  return sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready || is_accepting_;
+}
+
 void Acceptor::run() {
   // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
@@ -46,12 +51,16 @@ void Acceptor::run() {
     turned_away_.attend();
     if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
     int socket = -1;
+    is_accepting_ = true;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
         make_room(socket);
         calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits: wait(); break;
+      case sockets::Acceptance::nobody_waits:
+        is_accepting_ = false;
+        wait();
+        break;
       case sockets::Acceptance::no_descriptor:
         if (find_a_descriptor()) break;
         [[fallthrough]];

@@ -27,6 +27,8 @@ class Acceptor {
   /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
+  /// Whether a connection waits to be accepted, or is being accepted.
+  bool is_behind() const;
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
@@ -45,6 +47,7 @@ class Acceptor {
   int reserve_ = -1;              // -1 while a turned-away connection uses it
   std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
   std::thread table_grower_;
+  std::atomic<bool> is_accepting_{false};
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };

@@ -156,6 +156,12 @@ class Server::Impl final : public httplib::Server {
     begin_to_accept();
   }
 
+  void catch_up(Duration patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < end && is_behind())
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+
   void stop_all() {
     require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
@@ -197,6 +203,21 @@ class Server::Impl final : public httplib::Server {
   static void require_other_thread(bool is_own) {
     if (is_own)
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
+  /// In the order of a connection's way: one that has left a place meanwhile is found in the next.
+  bool is_behind() {
+    {
+      const std::lock_guard<std::mutex> lock(listening_mutex_);
+      if (acceptor_ && acceptor_->is_behind()) return true;
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const Connection* connection : connections_)
+        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, -1, Duration{0}).ready)
+          return true;
+    }
+    return serving_ > 0;
   }
 
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
@@ -326,8 +347,10 @@ class Server::Impl final : public httplib::Server {
   }
 
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
-    if (!connection.is_finishing() && serve(connection, head_check_)) return true;
-    if (!connection.finish()) return true;
+    ++serving_;
+    const bool stays = (!connection.is_finishing() && serve(connection, head_check_)) || !connection.finish();
+    --serving_;
+    if (stays) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     connections_.erase(&connection);
     return false;
@@ -385,6 +408,7 @@ class Server::Impl final : public httplib::Server {
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
+  std::atomic<int> serving_{0};  // calls of serve_or_close() in progress
   bool stopping_ = false;
   std::mutex verdicts_mutex_;
   std::array<Verdict, 64> verdicts_;
@@ -420,6 +444,8 @@ int Server::port() const { return impl_->port(); }
 void Server::refuse() { impl_->refuse(); }
 
 void Server::accept_again() { impl_->accept_again(); }
+
+void Server::catch_up(Duration patience) const { impl_->catch_up(patience); }
 
 void Server::stop() { impl_->stop_all(); }
 

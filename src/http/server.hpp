@@ -53,6 +53,8 @@ class Server {
   void refuse();
   /// Throws GatewayError if the port is no longer available.
   void accept_again();
+  /// Waits in real time, up to `patience`, until all is read that clients have sent so far, including their FIN.
+  void catch_up(Duration patience) const;
   /// Ends every connection and stops listening. Further calls do nothing.
   void stop();
   /// Whether the calling thread belongs to this server, and so must not wait for it to stop.

@@ -3,10 +3,17 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include "../core/version.hpp"
+#include "../core/error.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+inline constexpr const char* no_wildcard = "\"*\" is no wildcard; a segment in braces, such as {id}, matches any";
+
+}  // namespace detail
 
 /// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
@@ -28,8 +35,11 @@ inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 inline Operation list_models() { return {"GET", "/v1/models"}; }
 /// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, with the method and path passed to Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+/// Any other operation, with the method and path passed to Gateway::on. Throws GatewayError for a path with "*".
+inline Operation operation(std::string method, std::string path) {
+  if (path.find('*') != std::string::npos) throw GatewayError(method + " " + path + ": " + detail::no_wildcard);
+  return {std::move(method), std::move(path)};
+}
 
 /// Whether requests for an operation of Gateway::on need a key.
 enum class NeedsKey { yes, no };

@@ -9,6 +9,7 @@
 #include "../core/handoff.hpp"
 #include "../core/json_reader.hpp"
 #include "../core/printed.hpp"
+#include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../document/script_sections.hpp"
@@ -20,6 +21,7 @@
 #include "../http/workers.hpp"
 #include "../keys/secrets.hpp"
 #include "../model/failure_rows.hpp"
+#include "../script/hiding.hpp"
 
 namespace mock_gateway::internal {
 
@@ -171,6 +173,13 @@ Json script_of(const Gateway& gateway, const Stub& stub) {
 
 bool is_refusal(const Exchange& exchange) { return detail::is_refusal(Access::record(exchange)); }
 bool is_chat(const Exchange& exchange) { return Access::record(exchange).chat; }
+std::string stub_number(const Exchange& exchange) {
+  const auto& stub = Access::record(exchange).stub;
+  if (!stub || !stub->plan().name.empty() || stub->to_string().find("…") == std::string::npos) return {};
+  std::string conditions;
+  for (const Matcher& matcher : stub->plan().matchers) conditions += detail::identity_of(matcher);
+  return " #" + std::to_string(detail::fingerprint(conditions) % 1'000'000'000);
+}
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions) {
   return detail::RecordedCall(Access::shared_record(exchange)).meets(conditions);
 }

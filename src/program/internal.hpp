@@ -187,6 +187,8 @@ class StubViewer {
 /// Whether the gateway refused the request because of what its client sent.
 bool is_refusal(const Exchange& exchange);
 bool is_chat(const Exchange& exchange);
+/// Returns a number that differs between unnamed stubs whose conditions are shortened: " #12345". Otherwise empty.
+std::string stub_number(const Exchange& exchange);
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 /// Returns why the documented rules refused the request; empty if they did not.
 std::string refusal_of(const Exchange& exchange);

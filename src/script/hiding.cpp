@@ -11,7 +11,7 @@
 namespace mock_gateway::detail {
 namespace hiding {
 
-/// A text with everything that a matcher compares. Matchers with equal texts match the same requests.
+/// Collects the text of identity_of().
 class Identity {
  public:
   std::string text;
@@ -70,6 +70,12 @@ std::uint64_t child_key(std::size_t node, std::uint32_t term) { return (std::uin
 
 }  // namespace hiding
 
+std::string identity_of(const Matcher& matcher) {
+  hiding::Identity identity;
+  identity.add(matcher);
+  return std::move(identity.text);
+}
+
 std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
   const std::vector<Term> terms = terms_of(plan);
   std::size_t found = added_;
@@ -80,11 +86,8 @@ std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
 
 std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   std::vector<Term> terms;
-  for (const Matcher& matcher : plan.matchers) {
-    hiding::Identity identity;
-    identity.add(matcher);
-    terms.push_back(terms_.try_emplace(std::move(identity.text), static_cast<Term>(terms_.size())).first->second);
-  }
+  for (const Matcher& matcher : plan.matchers)
+    terms.push_back(terms_.try_emplace(identity_of(matcher), static_cast<Term>(terms_.size())).first->second);
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;

@@ -12,6 +12,9 @@
 
 namespace mock_gateway::detail {
 
+/// Returns a text with everything that the matcher compares. Matchers with equal texts match the same requests.
+std::string identity_of(const Matcher& matcher);
+
 /// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
 /// and has no matcher that the later stub lacks. A trie has the sorted matchers of each stub as a path, so that
 /// not all pairs of stubs are compared.

@@ -69,27 +69,33 @@ std::uint64_t identity_of(const ServedRequest& served, const ChatRequest& chat) 
   return fingerprint(key.empty() ? served.request.key_id : key, request);
 }
 
+/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `owner`: the
+/// name of the stub or chaos rule. `held`: whether the conditions held.
+void report_skipped(ServedRequest& served, const ChatCall& call, const FunctionResults& results,
+                    const std::string& owner, const std::vector<Matcher>& conditions, bool held,
+                    const std::shared_ptr<StubState>& stub = nullptr) {
+  const std::vector<Matcher> open = undecided(conditions, call, results, held);
+  if (open.empty()) return;
+  served.problems.push_back(
+      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", owner, open)}, stub});
+}
+
 /// Finds the chaos rules that apply to the request. Runs the test's matchers, which may throw.
 bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
   ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos", [&] {
+    const std::size_t skipped = skipped_searches().count;
     hits = served.gateway.chaos->decide(call, served.answer.identity, in_progress);
+    if (skipped_searches().count == skipped) return;
+    for (const ChaosRules::Hit& hit : hits)
+      report_skipped(served, call, {}, "rule " + std::to_string(hit.rule->number) + " of chaos", hit.plan().matchers,
+                     true);
   });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
-}
-
-/// Records that a text was not searched for a pattern, if other conditions would have decided otherwise. `held`:
-/// whether the conditions held.
-void report_skipped(ServedRequest& served, const Script::Choice& choice, const ChatCall& call,
-                    const std::shared_ptr<StubState>& stub, const std::vector<Matcher>& conditions, bool held) {
-  const std::vector<Matcher> open = undecided(conditions, call, choice.function_results, held);
-  if (open.empty()) return;
-  served.problems.push_back(
-      {{Problem::Kind::not_searched, brief(call) + skipped_lines("  its text", stub->title(), open)}, stub});
 }
 
 /// Reports a stub that answered only because a text was not searched, and stubs whose number of calls may be too small
@@ -99,7 +105,8 @@ void report_skipped(ServedRequest& served, const Script::Choice& choice, const C
     const bool held = stub == choice.stub;
     const std::optional<Range>& expected = stub->plan().expected_calls;
     const bool has_all = expected && static_cast<double>(stub->calls()) >= expected->most();
-    if (held || has_all) report_skipped(served, choice, call, stub, stub->plan().matchers, held);
+    if (held || has_all)
+      report_skipped(served, call, choice.function_results, stub->title(), stub->plan().matchers, held, stub);
   }
 }
 
@@ -112,7 +119,7 @@ void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& cal
     if (!decide(matcher, call, choice.function_results))
       explain(matcher, call, choice.function_results, 0, broken);
     else if (skipped_searches().count != skipped)
-      report_skipped(served, choice, call, choice.stub, {matcher}, true);
+      report_skipped(served, call, choice.function_results, stub.title(), {matcher}, true, choice.stub);
   }
   if (broken.empty()) return;
   std::string text =

@@ -67,8 +67,7 @@ void Operations::require_mountable(const Operation& operation, const OperationHa
     refuse("a method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
-  if (path.find('*') != std::string::npos)
-    refuse("\"*\" is no wildcard; a segment in braces, such as {id}, matches any");
+  if (path.find('*') != std::string::npos) refuse(no_wildcard);
   const std::string name = operations::is_below_base(path) ? path : name_at(path);
   const bool model = model_by_id_ && !operations::model_in(name).empty();
   if (name == operations::chat_path ? method == "POST" : method == "GET" && model)

@@ -121,7 +121,8 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
   };
   const auto too_late = [&](const Effect& effect) {
     return std::string(": the fault could not happen: every byte had been sent, and ") +
-           (effect.kind() == Effect::Kind::truncate ? "Content-Length was met" : "the connection closes anyway") +
+           (effect.kind() == Effect::Kind::truncate && !plan.stream ? "Content-Length was met"
+                                                                    : "the connection closes anyway") +
            "; place it before the last byte";
   };
   for (std::size_t i = 0; i < scripted_faults(plan); ++i)

@@ -56,12 +56,16 @@ TEST_CASE("the name of a failure as the data of an error event is a warning") {
                              {{"reply", reply}},
                          }}});
   };
-  const std::string text = "this sends exactly this JSON; did you mean {\"error_event_failure\": \"server_error\"}?";
-  for (const Json& data : {Json{{"failure", "server_error"}}, Json("server_error")}) {
-    REQUIRE(warnings(data).size() == 1);
-    CHECK(warnings(data)[0] == "/stubs/0/reply/faults/0/effect/error_event: " + text);
+  const Json whole{{"status", 500}, {"code", "x"}, {"message", "y"}};
+  for (const Json& failure : {Json("server_error"), Json(503), whole}) {
+    const std::string text =
+        "this sends exactly this JSON; did you mean {\"error_event_failure\": " + failure.dump() + "}?";
+    CHECK(warnings({{"failure", failure}}) == Texts{"/stubs/0/reply/faults/0/effect/error_event: " + text});
   }
-  for (const Json& data : {Json{{"failure", "disk"}}, Json{{"error", "server_error"}}, Json("x"), Json{{"failure", 7}}})
+  CHECK(warnings("server_error") == warnings({{"failure", "server_error"}}));
+  for (const Json& data : {Json{{"failure", "disk"}}, Json{{"error", "server_error"}}, Json("x"), Json{{"failure", 7}},
+                           Json{{"failure", {{"status", "failed"}}}}, Json{{"failure", Json::array({500})}}, whole,
+                           Json(503), Json{{"failure", nullptr}}})
     CHECK(warnings(data).empty());
 }
 

@@ -171,6 +171,8 @@ class SweepsAndSplits(Folder):
                 self.assertEqual((done.code, done.bad()), (0, set()), done.said)
                 self.assertGreater(len(done.cells), 10)
                 self.assertEqual({form for _, form in done.cells}, {"plain", "streamed"} & {form for _, form in done.cells})
+                chunked = [form for name, form in done.cells if name.endswith("of the body, into two HTTP chunks")]
+                self.assertEqual(chunked, ["streamed"] * (30 if flag == "--splits" else 0))
 
     def test_a_client_that_takes_a_break_for_the_end_is_found(self):
         done = check_driver("--stream", "--sweep", "one two three", "--at-most", "30",

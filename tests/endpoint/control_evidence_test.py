@@ -100,6 +100,24 @@ class Metrics(Evidence):
             gateway.post("/reset")
             self.assertEqual(self.read(gateway), values)
 
+    def test_unnamed_stubs_whose_conditions_are_cut_to_the_same_text_are_counted_apart(self):
+        said = ["a" * 140 + end for end in "XY"]
+        stubs = [{"when": {"user_says": one}, "reply": "Hi."} for one in said] + [{"when": {"user_says": "short"}, "reply": "Hi."}]
+        with Program({"stubs": stubs}) as gateway:
+            def counted():
+                return {name: value for name, value in self.read(gateway).items() if 'decision="stub"' in name}
+
+            for one in (*said, said[1], "short"):
+                gateway.ask(one)
+            eventually(self, lambda: sum(counted().values()) == 4, "all is counted")
+            self.assertEqual(sorted(counted().values()), [1, 1, 2])
+            self.assertEqual(len([name for name in counted() if re.search(r' #\d+"}$', name)]), 2)
+            before = counted()
+            gateway.post("/reset")
+            gateway.ask(said[1])
+            eventually(self, lambda: sum(counted().values()) == 5, "the next one is counted")
+            self.assertEqual(counted().keys(), before.keys())
+
     def test_paced_replies_are_counted_by_lateness(self):
         name = "mock_gateway_lateness_seconds"
         paced = {"reply": {"text": "One two three.", "every": "2ms"}, "when": {"user_says": "slow"}}

@@ -135,6 +135,20 @@ s.close()
                     self.assertRegex(exchange["decision"]["refusal"], said)
                     self.assert_code(0, command=python("chat()" + sent % (method, rest))) if code == "incomplete_request" else None
 
+    def test_what_the_command_has_sent_is_read_before_the_verdict_even_if_the_gateway_was_slow(self):
+        slow = """
+import subprocess
+gateway = os.getppid()
+resume = f"import os, sys; sys.stdin.read(); os.kill({gateway}, 18)"  # SIGCONT, once this process has ended
+resumer = subprocess.Popen([sys.executable, "-c", resume], stdin=subprocess.PIPE, start_new_session=True)
+os.kill(gateway, 19)  # SIGSTOP
+s = socket.create_connection((address.hostname, address.port))
+s.sendall(b"GET /v1/models HTTP/1.1\\r\\nAccept: ")
+"""
+        for _ in range(8):
+            said = self.assert_code(1, command=python(slow))
+            self.assertIn("served 0 requests: the gateway refused every request, 1 with 400 incomplete_request", said)
+
     def test_a_connection_without_a_request_is_not_recorded(self):
         opened = "s = socket.create_connection((address.hostname, address.port)); "
         for code in opened + "s.close()", opened + "s.sendall(b'\\r\\n'); s.close()":
@@ -219,6 +233,17 @@ def in_scope(name, body=None, end=b'{}', **fields):
                 self.assert_code(0, *flags, *further, command=python(only_hot))
             self.assert_code(1, *flags, command=python(only_hot))
             self.assert_code(1, *flags, "--fail-on", "unmatched", command=python(code))
+
+    def test_unlisted_models_of_closed_scopes_are_one_note_at_the_end(self):
+        asked = "in_scope({0!r}, model='gpt-x', messages=[{{'role': 'user', 'content': '{1}'}}])\n"
+        code = self.SCOPES + "".join(asked.format(f"t{i}", "Bye" if i > 1 else "Hi") for i in range(4))
+        for more in "", "chat(model='gpt-y')\n":
+            said = self.assert_code(1, "--control", "0", "--report", "text", "--report", "github", command=python(code + more))
+            titles = re.findall(r"^::(\w+ title=[^:]+)::", said, re.MULTILINE)
+            self.assertEqual(titles[:3], ["error title=scope t2", "error title=scope t3", "notice title=unlisted_model"])
+            self.assertEqual(said.count("not listed, but"), 2, said)  # once in each report
+            self.assertEqual(re.findall(r'^scope (.+)$', said, re.MULTILINE), ['"t2": 1 problem, 0 findings', '"t3": 1 problem, 0 findings'])
+            self.assertRegex(said, r"\nmock-gateway: failed: 2 problems, ")
 
     def test_a_scope_that_expects_problems_can_be_left_out_of_the_verdict(self):
         code = self.SCOPES + "in_scope('greeting'); in_scope('hot', temperature='hot', end=b'{\"counts\": false}')\n"
@@ -683,6 +708,7 @@ class FailuresOnDemand(unittest.TestCase):
 
     def test_a_failure_for_an_unknown_name(self):
         for spec, said in [("503@", "--fail"), ("503@models", "--fail"), ("503@/v1/files", "with which method"),
+                           ("503@GET /v1/*", 'GET /v1/*: "*" is no wildcard; '),
                            ("503@key=none", "no key has this name (others are default key)"), ("503@key=", "--fail"),
                            ("503:x@/v1/models", "--fail"), ("@/v1/models", "--fail")]:
             with self.subTest(spec):

@@ -56,6 +56,28 @@ TEST_CASE("a condition that holds only because a text was not searched is a prob
   for (const Matcher& pattern : patterns) check_problems(pattern);
 }
 
+TEST_CASE("a rule of chaos that strikes only because a text was not searched is a problem") {
+  const std::string secret = std::string(70000, 'a') + " secret";
+  const Matcher pattern = user_says(matches_regex("secret"));
+  Gateway gateway(Options().verify_on_destruction(false));
+  gateway.chaos(Chaos(overloaded()).when(pattern));  // does not strike, which the test sees
+  gateway.chaos(Chaos(overloaded()).when(!pattern && stream_is(true)));
+  gateway.chaos(Chaos(overloaded()).nth(2).when(!pattern));
+  const Http http(gateway);
+  CHECK(http.chat(Json(secret)).status == 200);
+  CHECK(gateway.verify());
+  CHECK(http.chat(Json(secret)).status == 529);
+  const Verification found = gateway.verify();
+  REQUIRE(found.problems().size() == 1);
+  const Problem& problem = found.problems()[0];
+  CHECK(problem.kind == Problem::Kind::not_searched);
+  CHECK(problem.exchanges == std::vector<std::uint64_t>{2});
+  CHECK(problem.stub.id == 0);
+  CHECK(problem.text.find("\n  its text was too long to be searched by a pattern of rule 3 of chaos: more than 65,536 "
+                          "bytes, or 5,000,000 steps\n  ? " +
+                          (!pattern).to_string()) != std::string::npos);
+}
+
 void check_no_problems(const Matcher& pattern) {
   Gateway gateway;
   gateway.chat().reply("Hello.");

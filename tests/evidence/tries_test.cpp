@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -291,12 +292,24 @@ TEST_CASE("a retry and the requests of other keys get no such note") {
 // --- Redirects -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that loses its key on a redirect to the same server is told so") {
-  for (const bool is_relative : {true, false}) {
-    CAPTURE(is_relative);
+  const std::string chat = "/v1/chat/completions";
+  const std::string moved = chat + "?moved=1";
+  for (const auto& [location, target] :
+       std::vector<std::pair<std::string, std::string>>{{moved, moved},
+                                                        {"http://localhost:PORT" + moved, moved},
+                                                        {"//127.0.0.1:PORT" + moved, moved},
+                                                        {"?moved=1", moved},
+                                                        {"completions?moved=1", moved},
+                                                        {"completions?to=http://x/", chat + "?to=http://x/"},
+                                                        {chat, chat},
+                                                        {"completions", chat},
+                                                        {"http://127.0.0.1:PORT" + chat, chat}}) {
+    CAPTURE(location);
     Gateway gateway{quiet()};
-    const std::string target = "/v1/chat/completions?moved=1";
-    const std::string root = "http://localhost:" + std::to_string(gateway.port());
-    gateway.fail_next(failure(307, "", "").body("").header("Location", is_relative ? target : root + target));
+    std::string named = location;
+    if (const std::size_t port = named.find("PORT"); port != std::string::npos)
+      named.replace(port, 4, std::to_string(gateway.port()));
+    gateway.fail_next(failure(307, "", "").body("").header("Location", named));
     const Http http(gateway);
     CHECK(http.chat().status == 307);
     CHECK(http.without_key().post(target, chat_body()).status == 401);
@@ -325,6 +338,10 @@ TEST_CASE("a key is not lost without a redirect, if it was missing before, or if
   http.chat();
   CHECK(http.post(target, chat_body()).status == 200);
   CHECK(http.without_key().post(target, chat_body()).status == 401);
+  gateway.fail_next(failure(307, "", "").body("").header("Location", "/v1/chat/completions"));
+  http.chat();
+  CHECK(http.chat().status == 200);
+  CHECK(http.without_key().chat().status == 401);
   CHECK(codes(gateway.review()) == "");
 }
 

@@ -559,6 +559,32 @@ TEST_CASE("the same fault happens in a stream, because its last HTTP chunk is mi
   }
 }
 
+TEST_CASE("the same fault cannot happen in a stream over HTTP/1.0, which ends with its connection") {
+  const auto in_1_0 = [](std::string request) { return request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"); };
+  const Reply reply = text("one two");
+  for (const Effect& effect : {truncate(), close_connection(), half_close()}) {
+    CAPTURE(effect.to_string());
+    OneExchange on(reply.fault(at_end(), effect), true, in_1_0);
+    CHECK(on.connection.receive_all().bytes == OneExchange(reply, true, in_1_0).connection.receive_all().bytes);
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+    const Verification verification = on.gateway.verify();
+    REQUIRE(verification.problems().size() == 1);
+    CHECK(verification.problems()[0].text.find(
+              effect.to_string() +
+              " at the end: the fault could not happen: every byte had been sent, and the connection closes anyway; "
+              "place it before the last byte") != std::string::npos);
+    for (const Reply& cut : {reply.fault(before_done(), effect), reply.fault(after_events(2), effect),
+                             reply.sse(SseDialect{}.gzip(true)).fault(at_end(), effect),
+                             reply.sse(SseDialect{}.open_after_done(true)).fault(at_end(), effect)}) {
+      OneExchange shorter(cut, true, in_1_0);
+      CHECK(shorter.connection.receive_all().end == End::fin);
+      shorter.connection.close();
+      CHECK(shorter.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
+      CHECK(shorter.gateway.verify());
+    }
+  }
+}
+
 // --- Impossible faults and unreached faults --------------------------------------------------------------------------
 
 inline std::string refusal(const std::function<void()>& action) {

@@ -134,6 +134,15 @@ TEST_CASE("a path with an asterisk is refused, since it would match only itself"
       static_cast<void>(ScriptDocument::from_json(script).mount(gateway));
     };
     CHECK(test_support::contains(refused(mounted), why));
+    const std::string name = "GET " + path;
+    CHECK(refused([&] { static_cast<void>(operation("GET", path)); }) == name + ": " + why);
+    for (const Json& script : {Json{{"failures", {{{"failure", 503}, {"for", {{"operation", name}}}}}}},
+                               Json{{"keys", {{{"name", "a"}, {"operations", {name}}}}}}}) {
+      Json whole = script;
+      whole["mock_gateway"] = 1;
+      const std::string said = refused([&] { static_cast<void>(ScriptDocument::from_json(whole)); });
+      CHECK(test_support::contains(said, name + ": " + why));
+    }
   }
 }
 
