@@ -220,7 +220,7 @@ TEST_CASE(
       gateway.chat().when(user_says("gate")).reply(text("a b").hold(gate, before_token(2)));
       gateway.chat().when(user_says("stall")).reply(text("a b").fault(after_tokens(1), stall()));
       gateway.chat().when(user_says("pace")).reply(text("a b").every(1h));
-      gateway.chat().when(user_says("unread")).reply(text(std::string(8 << 20, 'a')));
+      gateway.chat().when(user_says("unread")).reply(text(std::string(1 << 20, 'a')));
       const LoadedScript asks = gateway.load(
           Json::parse(R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "ask"}, "reply": {"ask": true}}]})"));
       const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit_concurrent(1));
@@ -233,7 +233,7 @@ TEST_CASE(
       client.send(http.format("POST", chat_path, body.dump()));
       if (std::string(where) == "unread") {
         // The gateway gives the place back when it begins to write the body, because it writes all of it at once.
-        REQUIRE(client.receive_until("HTTP/1.1 200").found);
+        REQUIRE(client.receive_until("HTTP/1.1 200", test_support::patience).found);
       } else {
         REQUIRE(eventually([&] { return under_way(gateway, key.id) == 1; }));
         CHECK(http.get("/v1/models").status == 429);
