@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -277,9 +278,11 @@ TEST_CASE("strict under the openai profile accepts exactly what OpenAI documents
     CHECK(refusal(wire, with(R"("n":1,"n":1)")).find("invalid JSON: body: the key") == 0);
   }
   // Other profiles do not consider OpenAI's documentation.
-  for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek})
+  for (const auto& [profile, code] : {std::pair{Profile::documented, "unknown_parameter"},
+                                      {Profile::dashscope, "invalid_parameter_error"},
+                                      {Profile::deepseek, "invalid_request_error"}})
     check_refused_at(ChatWire(Options{}.profile(profile).acceptance(Acceptance::strict())),
-                     said(R"({"role":"assistant","content":"",)" + one_call + "}"), "unknown_parameter",
+                     said(R"({"role":"assistant","content":"",)" + one_call + "}"), code,
                      "messages[0].tool_calls: not a documented field; the acceptance switch tool_calls_in_messages");
 }
 
