@@ -15,7 +15,7 @@ class Shown {
  public:
   explicit Shown(const Control& control) : control_(control), viewer_(control.gateway()) {}
 
-  const std::vector<Stub>& asked() const { return viewer_.stubs(); }
+  std::vector<Stub> asked() const { return viewer_.stubs(); }
 
   Json json(const Stub& stub) {
     const std::uint64_t id = internal::id_of(stub);

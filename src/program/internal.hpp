@@ -174,7 +174,7 @@ class StubViewer {
   explicit StubViewer(const Gateway& gateway);
   ~StubViewer();
   /// Returns the stubs in order of evaluation.
-  const std::vector<Stub>& stubs() const;
+  std::vector<Stub> stubs() const;
   /// Returns "id", "name", "title", "file", "line", "calls", "expected", "met", "hidden_by" and "conditions", with keys
   /// masked.
   Json json(const Stub& stub);

@@ -20,9 +20,7 @@ bool names_file(std::string_view file) {
 }  // namespace
 
 struct StubViewer::Impl {
-  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), mounted(*state.script->stubs()) {
-    for (const auto& stub : mounted) stubs.emplace_back(stub, state.script, state.journal);
-  }
+  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), mounted(state.script->stubs()) {}
 
   std::string masked(std::string text) const {
     state.keys->mask(text);
@@ -31,18 +29,17 @@ struct StubViewer::Impl {
 
   /// Returns the id of the stub that hides this one; null if there is none.
   Json hidden_by(std::uint64_t id) {
-    while (examined < mounted.size() && hiders.count(id) == 0) {
-      const detail::StubState& next = *mounted[examined++];
+    while (examined < mounted->size() && hiders.count(id) == 0) {
+      const detail::StubState& next = *(*mounted)[examined++];
       const std::optional<std::size_t> hider = hiding.add(next.plan());
-      hiders[next.id()] = hider ? mounted[*hider]->id() : 0;
+      hiders[next.id()] = hider ? (*mounted)[*hider]->id() : 0;
     }
     const auto found = hiders.find(id);
     return found != hiders.end() && found->second != 0 ? Json(found->second) : Json();
   }
 
   const detail::GatewayState& state;
-  const detail::Script::Stubs mounted;
-  std::vector<Stub> stubs = {};
+  const std::shared_ptr<const detail::Script::Stubs> mounted;
   detail::HidingStubs hiding = {};
   std::size_t examined = 0;
   std::map<std::uint64_t, std::uint64_t> hiders = {};  // stub -> the stub that hides it, or 0
@@ -50,7 +47,12 @@ struct StubViewer::Impl {
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
 StubViewer::~StubViewer() = default;
-const std::vector<Stub>& StubViewer::stubs() const { return impl_->stubs; }
+
+std::vector<Stub> StubViewer::stubs() const {
+  std::vector<Stub> stubs;
+  for (const auto& stub : *impl_->mounted) stubs.emplace_back(stub, impl_->state.script, impl_->state.journal);
+  return stubs;
+}
 
 Json StubViewer::json(const Stub& stub) {
   const detail::StubState& state = *detail::Access::state(stub);
