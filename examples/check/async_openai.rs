@@ -72,7 +72,7 @@ async fn ask(job: &Value, client: &Client<OpenAIConfig>, seen: &mut Seen) -> Res
     let response = client.chat().create(request_of(job)?).await?;
     seen.usage = response.usage.map(usage_of).unwrap_or_default();
     for choice in response.choices {
-        seen.text += &choice.message.content.unwrap_or_default();
+        seen.text += &choice.message.content.or(choice.message.refusal).unwrap_or_default();
         seen.finish_reason = json!(choice.finish_reason);
         for call in choice.message.tool_calls.unwrap_or_default() {
             if let ChatCompletionMessageToolCalls::Function(call) = call {
@@ -92,7 +92,7 @@ async fn stream(job: &Value, client: &Client<OpenAIConfig>, seen: &mut Seen) -> 
             seen.usage = usage_of(usage);
         }
         for choice in response.choices {
-            if let Some(content) = choice.delta.content.filter(|content| !content.is_empty()) {
+            if let Some(content) = choice.delta.content.or(choice.delta.refusal).filter(|text| !text.is_empty()) {
                 seen.text += &content;
                 pieces += 1;
                 if job["after_tokens"] == pieces {

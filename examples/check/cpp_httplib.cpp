@@ -40,8 +40,10 @@ Connection& connection_of(const json& job) {
 
 // Adds the content of a message or a delta to what the caller has received.
 void take(const json& part, json& seen) {
-  if (const json content = part.value("content", json()); !content.is_null()) {
-    seen["text"] = seen["text"].get<std::string>() + content.get<std::string>();  // throws if it is no string
+  for (const char* key : {"content", "refusal"}) {
+    if (const json text = part.value(key, json()); !text.is_null()) {
+      seen["text"] = seen["text"].get<std::string>() + text.get<std::string>();  // throws if it is no string
+    }
   }
   json& calls = seen["tool_calls"];
   for (const json& call : part.value("tool_calls", json())) {

@@ -24,10 +24,11 @@ if [[ $stream == true ]]; then
         if $event == null then if . == "stop" then . else error("it ended with \(.)") end
         elif $event.error then error($event.error | tostring)
         else $event.choices[0].finish_reason // . end;
-        $event.choices[0].delta.content // empty | if type == "string" then . else error("content is no text") end)'
+        $event.choices[0].delta | .content // .refusal // empty |
+        if type == "string" then . else error("content is no text") end)'
 else
   answer=$(ask) || exit
   printf '%s' "$answer" | jq --slurp --exit-status --join-output '.[0].choices[0] |
-    if .finish_reason | IN("stop", "") then .message.content | strings | select(. != "")
+    if .finish_reason | IN("stop", "") then .message | .content // .refusal | strings | select(. != "")
     else error("it ended with \(.finish_reason)") end'
 fi

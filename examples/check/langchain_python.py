@@ -40,7 +40,7 @@ async def call(job, seen):
         model = model.bind_tools(job["tools"])
     if not job.get("stream", job["job"] != "ask"):
         message = await model.ainvoke(job["prompt"])
-        seen["text"] = message.text
+        seen["text"] = message.text or message.additional_kwargs.get("refusal") or ""
         take(message, seen, job)
         return
     full, pieces = None, 0

@@ -38,7 +38,7 @@ async def call(job, seen):
     if not job.get("stream", job["job"] != "ask"):
         response = await litellm.acompletion(**request)
         choice = response.choices[0]
-        seen["text"] = str(choice.message.content or "")  # as print() does
+        seen["text"] = str(choice.message.content or getattr(choice.message, "refusal", None) or "")  # as print() does
         seen["tool_calls"] = [function_of(call) for call in choice.message.tool_calls or []]
         seen["finish_reason"] = choice.finish_reason
         seen["usage"] = usage_of(response)

@@ -85,7 +85,7 @@ func (o *outcome) take(completion *openai.ChatCompletion) string {
 	if choice.FinishReason != "" { // empty if absent
 		o.FinishReason = &choice.FinishReason
 	}
-	return choice.Message.Content
+	return choice.Message.Content + choice.Message.Refusal
 }
 
 // call records in o what the caller receives, as it arrives.
@@ -127,8 +127,12 @@ func (o *outcome) call(j job) {
 		chunk := stream.Current()
 		all.AddChunk(chunk)
 		o.takeUsage(chunk.Usage, chunk.JSON.Usage.Valid())
-		if len(chunk.Choices) > 0 && chunk.Choices[0].Delta.Content != "" {
-			o.Text += chunk.Choices[0].Delta.Content
+		if len(chunk.Choices) == 0 {
+			continue
+		}
+		delta := chunk.Choices[0].Delta
+		if text := delta.Content + delta.Refusal; text != "" {
+			o.Text += text
 			if pieces++; pieces == j.AfterTokens {
 				return // which closes the stream
 			}

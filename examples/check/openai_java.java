@@ -58,7 +58,7 @@ class Driver {
         }));
         seen.put("finish_reason", choice.finishReason().asString());
         completion.usage().ifPresent(usage -> takeUsage(usage, seen));
-        return choice.message().content().orElse("");
+        return choice.message().content().or(choice.message()::refusal).orElse("");
     }
 
     /** Notes in `seen` what the caller is given, as it is given it. */
@@ -83,7 +83,7 @@ class Driver {
                 ChatCompletionChunk chunk = chunks.next();
                 all.accumulate(chunk);
                 for (ChatCompletionChunk.Choice choice : chunk.choices()) {
-                    String content = choice.delta().content().orElse("");
+                    String content = choice.delta().content().or(choice.delta()::refusal).orElse("");
                     seen.put("text", seen.get("text").asText() + content);
                     if (!content.isEmpty()) ++pieces;
                     if (job.has("after_tokens") && pieces == job.get("after_tokens").asInt()) return; // which closes it

@@ -23,7 +23,7 @@ function functionOf({ function: { name, arguments: text } }) {
 
 function take(completion, seen) {
   const { finish_reason, message } = completion.choices[0];
-  seen.text = String(message.content ?? ""); // as console.log does
+  seen.text = String(message.content ?? message.refusal ?? ""); // as console.log does
   seen.tool_calls = (message.tool_calls ?? []).map(functionOf);
   seen.finish_reason = finish_reason;
   seen.usage = completion.usage;
@@ -34,7 +34,7 @@ async function loop(stream, seen, job) {
   let pieces = 0;
   for await (const chunk of stream) {
     const choice = chunk.choices[0];
-    seen.text += choice?.delta?.content || "";
+    seen.text += choice?.delta?.content || choice?.delta?.refusal || "";
     seen.finish_reason = choice?.finish_reason ?? seen.finish_reason;
     seen.usage = chunk.usage ?? seen.usage;
     for (const { index, function: part } of choice?.delta?.tool_calls ?? []) {

@@ -28,7 +28,7 @@ def function_of(call):
 
 def take(completion, seen):
     choice = completion.choices[0]
-    seen["text"] = str(choice.message.content or "")  # as print() does
+    seen["text"] = str(choice.message.content or choice.message.refusal or "")  # as print() does
     seen["tool_calls"] = [function_of(call) for call in choice.message.tool_calls or []]
     seen["finish_reason"] = choice.finish_reason
     seen["usage"] = completion.usage and completion.usage.model_dump()
@@ -40,7 +40,7 @@ def loop(stream, seen, job):
         seen["usage"] = chunk.usage.model_dump() if chunk.usage else seen["usage"]
         choice = chunk.choices[0]
         seen["finish_reason"] = choice.finish_reason or seen["finish_reason"]
-        seen["text"] += choice.delta.content or ""
+        seen["text"] += choice.delta.content or choice.delta.refusal or ""
         for part in choice.delta.tool_calls or []:
             call = calls.setdefault(part.index, {"name": part.function.name or "", "arguments": ""})
             call["arguments"] += part.function.arguments or ""
