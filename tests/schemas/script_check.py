@@ -48,6 +48,7 @@ DECODER_ONLY = {
     "a choice that is none",
     "a place that no template has",
     "a matcher that is not about an element",
+    "the names that HTTP uses",
 }
 
 
