@@ -304,9 +304,9 @@ TEST_CASE("a client that loses its key on a redirect to the same server is told 
                                                         {chat, chat},
                                                         {"completions", chat},
                                                         {"http://127.0.0.1:PORT" + chat, chat}}) {
-    CAPTURE(location);
-    Gateway gateway{quiet()};
     std::string named = location;
+    CAPTURE(named);
+    Gateway gateway{quiet()};
     if (const std::size_t port = named.find("PORT"); port != std::string::npos)
       named.replace(port, 4, std::to_string(gateway.port()));
     gateway.fail_next(failure(307, "", "").body("").header("Location", named));
