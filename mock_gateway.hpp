@@ -4822,7 +4822,8 @@ class Random {
   double unit();
   /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
   double normal();
-  /// Returns `length` characters of [0-9a-zA-Z].
+  /// Returns a character of [0-9a-zA-Z].
+  char alphanumeric();
   std::string alphanumeric(std::size_t length);
 
  private:
@@ -6437,7 +6438,7 @@ class KeyStore {
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
   const KeyRules& rules() const { return rules_; }
-  bool is_key_header(std::string_view name) const;
+  bool is_key_header(std::string_view name) const { return !rules_.headers.empty() && is_named(name); }
   /// Whether records mask the values of this header.
   bool is_sensitive_header(std::string_view name) const;
   /// Returns the headers for keys, for messages: "Authorization or api-key".
@@ -6468,6 +6469,9 @@ class KeyStore {
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
   };
+
+  /// Whether `rules_` name this header.
+  bool is_named(std::string_view header) const;
 
   // The caller holds the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
@@ -6821,8 +6825,8 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 /// Appends the usage of the completion, or `so_far` instead.
 void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
-/// Appends `finish_reason`. `reason` is JSON.
-void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile);
+/// Appends `finish_reason`, null without a reason.
+void append_finish_reason(std::string& out, std::optional<std::string_view> reason, const ProfileTraits& profile);
 void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// Appends a tool call's id, type and function, and the closing brace. The caller appends the opening brace.
@@ -13336,11 +13340,15 @@ MOCK_GATEWAY_INLINE double Random::normal() {  // Box-Muller transform
   return radius * std::cos(full_turn * unit());
 }
 
-MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
+MOCK_GATEWAY_INLINE char Random::alphanumeric() {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return alphabet[below(alphabet.size())];
+}
+
+MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
   std::string text;
   text.reserve(length);
-  for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
+  for (std::size_t i = 0; i < length; ++i) text += alphanumeric();
   return text;
 }
 
@@ -17492,9 +17500,9 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
     : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
 
-MOCK_GATEWAY_INLINE bool KeyStore::is_key_header(std::string_view name) const {
+MOCK_GATEWAY_INLINE bool KeyStore::is_named(std::string_view header) const {
   return std::any_of(rules_.headers.begin(), rules_.headers.end(),
-                     [name](const std::string& one) { return text::equals_ignoring_case(one, name); });
+                     [header](const std::string& one) { return text::equals_ignoring_case(one, header); });
 }
 
 MOCK_GATEWAY_INLINE bool KeyStore::is_sensitive_header(std::string_view name) const {
@@ -18459,7 +18467,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
     } else if (completions::has_logprobs_key(*this)) {
       out += R"(,"logprobs":null)";
     }
-    completions::append_finish_reason(out, Json(choice.finish_reason).dump(), traits());
+    completions::append_finish_reason(out, choice.finish_reason, traits());
     out += '}';
   }
   out += ']';
@@ -18519,7 +18527,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   head_ += R"(,"choices":[)";
   if (is_asked && !traits_.usage_repeats_finish) tail_ += R"(,"usage":null)";
   tail_ += '}';
-  completions::append_finish_reason(unfinished_, "null", traits_);
+  completions::append_finish_reason(unfinished_, std::nullopt, traits_);
   unfinished_ += '}' + tail_;
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
   rest_ += unfinished_;
@@ -18684,7 +18692,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, Strea
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_finish_reason(event.data, Json(completion_.choices()[index].finish_reason).dump(), traits_);
+  completions::append_finish_reason(event.data, completion_.choices()[index].finish_reason, traits_);
   event.data += '}';
   if (usage_on_finish_ && last) {
     event.data += ']';
@@ -18740,9 +18748,16 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
   out += completion.traits().provider;
 }
 
-MOCK_GATEWAY_INLINE void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile) {
-  out += R"(,"finish_reason":)" + reason;
-  if (profile.native_finish_reason) out += R"(,"native_finish_reason":)" + reason;
+MOCK_GATEWAY_INLINE void append_finish_reason(std::string& out, std::optional<std::string_view> reason, const ProfileTraits& profile) {
+  const auto append = [&](std::string_view name) {
+    append_name(out, name);
+    if (reason)
+      text::append_json_string(out, *reason);
+    else
+      out += "null";
+  };
+  append("finish_reason");
+  if (profile.native_finish_reason) append("native_finish_reason");
 }
 
 MOCK_GATEWAY_INLINE void append_text(std::string& out, const TextForm& form, std::string_view text) {
@@ -30766,11 +30781,13 @@ MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
 
 MOCK_GATEWAY_INLINE std::string make_id(std::string_view form, Random random, TimePoint now) {
   std::string id;
-  for (const char part : form)
-    id += part == '*'   ? random.alphanumeric(1)
-          : part == '#' ? std::string(1, text::hex_digits[random.below(16)])
-          : part == '@' ? std::to_string(calendar::unix_seconds(now))
-                        : std::string(1, part);
+  id.reserve(form.size());
+  for (const char part : form) {
+    if (part == '@')
+      id += std::to_string(calendar::unix_seconds(now));
+    else
+      id += part == '*' ? random.alphanumeric() : part == '#' ? text::hex_digits[random.below(16)] : part;
+  }
   return id;
 }
 
@@ -40705,224 +40722,224 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4642    core/text.hpp
 //   4748    core/json_reader.hpp
 //   4804    core/random.hpp
-//   4834    core/pattern.hpp
-//   4925    core/json_pointer.hpp
-//   4973    core/calendar.hpp
-//   4992    core/access.hpp
-//   5068    core/timeline.hpp
-//   5248    core/change_count.hpp
-//   5292    core/process.hpp
-//   5319    core/warning.hpp
-//   5334    core/heap_optional.hpp
-//   5361    core/handoff.hpp
-//   5398    model/profile_traits.hpp
-//   5539    model/checks.hpp
-//   5555    model/reply_data.hpp
-//   5624    model/failure_rows.hpp
-//   5664    model/request_error.hpp
-//   5677    model/fault_rows.hpp
-//   5793    model/dialect_rows.hpp
-//   5830    model/finding_kinds.hpp
-//   5919    model/reply_checks.hpp
-//   5968    request/embedding_request.hpp
-//   5992    request/chat_parser.hpp
-//   6010    request/service_rules.hpp
-//   6094    request/chat_fields.hpp
-//   6142    request/chat_reader.hpp
-//   6250    keys/secrets.hpp
-//   6293    keys/key_store.hpp
-//   6542    answer/events.hpp
-//   6600    answer/tokens.hpp
-//   6671    answer/completion.hpp
-//   6761    answer/bodies.hpp
-//   6800    answer/completion_json.hpp
-//   6840    answer/completion_events.hpp
-//   6903    answer/words.hpp
-//   6918    answer/default_reply.hpp
-//   6933    answer/schema_checker.hpp
-//   7036    answer/embeddings.hpp
-//   7052    answer/occurrences.hpp
-//   7087    script/matcher_node.hpp
-//   7207    script/owed_replies.hpp
-//   7269    script/script.hpp
-//   7535    script/chaos_plan.hpp
-//   7577    script/chaos_rules.hpp
-//   7651    script/connection_faults.hpp
-//   7705    script/forced_failures.hpp
-//   7744    script/field_matchers.hpp
-//   7819    script/hiding.hpp
-//   7861    script/excerpts.hpp
-//   7885    script/json_comparison.hpp
-//   7911    delivery/answer_log.hpp
-//   8021    delivery/gzip.hpp
-//   8047    delivery/framing.hpp
-//   8105    delivery/outlet.hpp
-//   8153    delivery/pace_schedule.hpp
-//   8195    delivery/progress.hpp
-//   8257    delivery/waits.hpp
-//   8333    delivery/write_queue.hpp
-//   8428    delivery/delivery.hpp
-//   8718    http/exchange_observer.hpp
-//   8752    http/sockets.hpp
-//   8872    http/wakes.hpp
-//   8941    http/connection.hpp
-//   9210    http/request_reader.hpp
-//   9337    http/server.hpp
-//   9399    http/response.hpp
-//   9414    http/turned_away.hpp
-//   9462    http/workers.hpp
-//   9518    http/acceptor.hpp
-//   9564    http/poller.hpp
-//   9617    http/reactor.hpp
-//   9723    evidence/kept_problems.hpp
-//   9786    evidence/record.hpp
-//  10047    evidence/diagnosis.hpp
-//  10112    evidence/gateway_problems.hpp
-//  10211    evidence/review_parts.hpp
-//  10280    serve/asked_requests.hpp
-//  10357    serve/operations.hpp
-//  10446    serve/served_models.hpp
-//  10487    serve/gateway_state.hpp
-//  10547    serve/served_request.hpp
-//  10755    serve/runner.hpp
-//  10811    serve/connection_loop.hpp
-//  10854    serve/tester_code.hpp
-//  10919    gateway/catalogue_entries.hpp
-//  11190    gateway/option_values.hpp
-//  11255    gateway/sweep_run.hpp
-//  11279    document/script_reader.hpp
-//  11490    document/script_sections.hpp
-//  11676    document/script_values.hpp
-//  11842    core/calendar.cpp
-//  11923    core/clock.cpp
-//  12328    core/gate.cpp
-//  12540    core/json_reader.cpp
-//  12881    core/pattern.cpp
-//  13294    core/random.cpp
-//  13349    core/reporter.cpp
-//  13447    core/text.cpp
-//  13799    model/acceptance.cpp
-//  13858    model/checks.cpp
-//  13895    model/connection_fault.cpp
-//  13997    model/failure.cpp
-//  14139    model/fault.cpp
-//  14373    model/finding.cpp
-//  14407    model/http_reply.cpp
-//  14473    model/pace.cpp
-//  14671    model/profile.cpp
-//  14970    model/range.cpp
-//  15000    model/received_request.cpp
-//  15068    model/reply.cpp
-//  15474    model/reply_checks.cpp
-//  15668    model/reply_template.cpp
-//  15835    model/sent_answer.cpp
-//  15863    model/sse_dialect.cpp
-//  16008    request/chat_fields.cpp
-//  16150    request/chat_messages.cpp
-//  16363    request/chat_reader.cpp
-//  16778    request/chat_request.cpp
-//  16862    request/chat_rules.cpp
-//  17123    request/embedding_request.cpp
-//  17211    keys/api_key.cpp
-//  17272    keys/key_limits.cpp
-//  17436    keys/key_store.cpp
-//  17889    keys/keys.cpp
-//  17963    keys/secrets.cpp
-//  18168    answer/bodies.cpp
-//  18259    answer/completion.cpp
-//  18485    answer/completion_events.cpp
-//  18700    answer/completion_json.cpp
-//  18934    answer/default_reply.cpp
-//  19111    answer/embeddings.cpp
-//  19228    answer/schema_checker.cpp
-//  19691    answer/schema_instance.cpp
-//  20064    answer/tokens.cpp
-//  20285    answer/words.cpp
-//  20346    script/chaos.cpp
-//  20486    script/chaos_rules.cpp
-//  20598    script/connection_faults.cpp
-//  20707    script/excerpts.cpp
-//  20769    script/field_matchers.cpp
-//  21242    script/forced_failures.cpp
-//  21331    script/hiding.cpp
-//  21449    script/json_comparison.cpp
-//  21535    script/matcher.cpp
-//  21843    script/matchers.cpp
-//  22194    script/scope.cpp
-//  22252    script/script.cpp
-//  22670    script/text_matchers.cpp
-//  22809    delivery/answer_log.cpp
-//  22979    delivery/delivery.cpp
-//  23449    delivery/faults_and_waits.cpp
-//  23745    delivery/framing.cpp
-//  23885    delivery/gzip.cpp
-//  23957    delivery/pace_schedule.cpp
-//  24026    delivery/progress.cpp
-//  24107    delivery/write_queue.cpp
-//  24248    http/acceptor.cpp
-//  24365    http/compatibility.cpp
-//  24418    http/connection.cpp
-//  25001    http/poller.cpp
-//  25169    http/reactor.cpp
-//  25432    http/request_reader.cpp
-//  25905    http/response.cpp
-//  25986    http/server.cpp
-//  26419    http/sockets.cpp
-//  26921    http/turned_away.cpp
-//  27005    http/workers.cpp
-//  27118    evidence/diagnosis.cpp
-//  27348    evidence/evidence_json.cpp
-//  27717    evidence/exchange.cpp
-//  28011    evidence/gateway_problems.cpp
-//  28458    evidence/journal.cpp
-//  28613    evidence/kept_problems.cpp
-//  28723    evidence/notes.cpp
-//  28825    evidence/record.cpp
-//  29287    evidence/redaction.cpp
-//  29429    evidence/redirects.cpp
-//  29553    evidence/retries.cpp
-//  30084    evidence/review.cpp
-//  30501    evidence/told_in_body.cpp
-//  30598    evidence/verification.cpp
-//  30716    serve/answer_headers.cpp
-//  30806    serve/asked_requests.cpp
-//  30873    serve/chat_judge.cpp
-//  31233    serve/connection_loop.cpp
-//  31394    serve/gateway_state.cpp
-//  31430    serve/judge.cpp
-//  31691    serve/limits.cpp
-//  31801    serve/operations.cpp
-//  32073    serve/reply_answer.cpp
-//  32216    serve/request_checks.cpp
-//  32326    serve/runner.cpp
-//  32730    serve/served_models.cpp
-//  32813    serve/served_request.cpp
-//  32898    gateway/catalogue.cpp
-//  33317    gateway/catalogue_chunks.cpp
-//  33628    gateway/catalogue_delivery.cpp
-//  33792    gateway/catalogue_entries.cpp
-//  34022    gateway/catalogue_failures.cpp
-//  34313    gateway/catalogue_framing.cpp
-//  34544    gateway/catalogue_tool_calls.cpp
-//  34751    gateway/chat_script.cpp
-//  34900    gateway/gateway.cpp
-//  35201    gateway/mishaps.cpp
-//  35543    gateway/options.cpp
-//  35752    gateway/sweep.cpp
-//  36172    document/scenario_files.cpp
-//  36310    document/script_document.cpp
-//  36703    document/script_faults.cpp
-//  36998    document/script_files.cpp
-//  37142    document/script_gateway.cpp
-//  37504    document/script_matchers.cpp
-//  37813    document/script_objects.cpp
-//  37973    document/script_reader.cpp
-//  38421    document/script_references.cpp
-//  38757    document/script_replies.cpp
-//  39148    document/script_schema.cpp
-//  39275    document/script_sections.cpp
-//  39818    document/script_values.cpp
-//  40206  Adapters
-//  40223    adapters/catch2.hpp
-//  40377    adapters/doctest.hpp
-//  40537    adapters/gtest.hpp
+//   4835    core/pattern.hpp
+//   4926    core/json_pointer.hpp
+//   4974    core/calendar.hpp
+//   4993    core/access.hpp
+//   5069    core/timeline.hpp
+//   5249    core/change_count.hpp
+//   5293    core/process.hpp
+//   5320    core/warning.hpp
+//   5335    core/heap_optional.hpp
+//   5362    core/handoff.hpp
+//   5399    model/profile_traits.hpp
+//   5540    model/checks.hpp
+//   5556    model/reply_data.hpp
+//   5625    model/failure_rows.hpp
+//   5665    model/request_error.hpp
+//   5678    model/fault_rows.hpp
+//   5794    model/dialect_rows.hpp
+//   5831    model/finding_kinds.hpp
+//   5920    model/reply_checks.hpp
+//   5969    request/embedding_request.hpp
+//   5993    request/chat_parser.hpp
+//   6011    request/service_rules.hpp
+//   6095    request/chat_fields.hpp
+//   6143    request/chat_reader.hpp
+//   6251    keys/secrets.hpp
+//   6294    keys/key_store.hpp
+//   6546    answer/events.hpp
+//   6604    answer/tokens.hpp
+//   6675    answer/completion.hpp
+//   6765    answer/bodies.hpp
+//   6804    answer/completion_json.hpp
+//   6844    answer/completion_events.hpp
+//   6907    answer/words.hpp
+//   6922    answer/default_reply.hpp
+//   6937    answer/schema_checker.hpp
+//   7040    answer/embeddings.hpp
+//   7056    answer/occurrences.hpp
+//   7091    script/matcher_node.hpp
+//   7211    script/owed_replies.hpp
+//   7273    script/script.hpp
+//   7539    script/chaos_plan.hpp
+//   7581    script/chaos_rules.hpp
+//   7655    script/connection_faults.hpp
+//   7709    script/forced_failures.hpp
+//   7748    script/field_matchers.hpp
+//   7823    script/hiding.hpp
+//   7865    script/excerpts.hpp
+//   7889    script/json_comparison.hpp
+//   7915    delivery/answer_log.hpp
+//   8025    delivery/gzip.hpp
+//   8051    delivery/framing.hpp
+//   8109    delivery/outlet.hpp
+//   8157    delivery/pace_schedule.hpp
+//   8199    delivery/progress.hpp
+//   8261    delivery/waits.hpp
+//   8337    delivery/write_queue.hpp
+//   8432    delivery/delivery.hpp
+//   8722    http/exchange_observer.hpp
+//   8756    http/sockets.hpp
+//   8876    http/wakes.hpp
+//   8945    http/connection.hpp
+//   9214    http/request_reader.hpp
+//   9341    http/server.hpp
+//   9403    http/response.hpp
+//   9418    http/turned_away.hpp
+//   9466    http/workers.hpp
+//   9522    http/acceptor.hpp
+//   9568    http/poller.hpp
+//   9621    http/reactor.hpp
+//   9727    evidence/kept_problems.hpp
+//   9790    evidence/record.hpp
+//  10051    evidence/diagnosis.hpp
+//  10116    evidence/gateway_problems.hpp
+//  10215    evidence/review_parts.hpp
+//  10284    serve/asked_requests.hpp
+//  10361    serve/operations.hpp
+//  10450    serve/served_models.hpp
+//  10491    serve/gateway_state.hpp
+//  10551    serve/served_request.hpp
+//  10759    serve/runner.hpp
+//  10815    serve/connection_loop.hpp
+//  10858    serve/tester_code.hpp
+//  10923    gateway/catalogue_entries.hpp
+//  11194    gateway/option_values.hpp
+//  11259    gateway/sweep_run.hpp
+//  11283    document/script_reader.hpp
+//  11494    document/script_sections.hpp
+//  11680    document/script_values.hpp
+//  11846    core/calendar.cpp
+//  11927    core/clock.cpp
+//  12332    core/gate.cpp
+//  12544    core/json_reader.cpp
+//  12885    core/pattern.cpp
+//  13298    core/random.cpp
+//  13357    core/reporter.cpp
+//  13455    core/text.cpp
+//  13807    model/acceptance.cpp
+//  13866    model/checks.cpp
+//  13903    model/connection_fault.cpp
+//  14005    model/failure.cpp
+//  14147    model/fault.cpp
+//  14381    model/finding.cpp
+//  14415    model/http_reply.cpp
+//  14481    model/pace.cpp
+//  14679    model/profile.cpp
+//  14978    model/range.cpp
+//  15008    model/received_request.cpp
+//  15076    model/reply.cpp
+//  15482    model/reply_checks.cpp
+//  15676    model/reply_template.cpp
+//  15843    model/sent_answer.cpp
+//  15871    model/sse_dialect.cpp
+//  16016    request/chat_fields.cpp
+//  16158    request/chat_messages.cpp
+//  16371    request/chat_reader.cpp
+//  16786    request/chat_request.cpp
+//  16870    request/chat_rules.cpp
+//  17131    request/embedding_request.cpp
+//  17219    keys/api_key.cpp
+//  17280    keys/key_limits.cpp
+//  17444    keys/key_store.cpp
+//  17897    keys/keys.cpp
+//  17971    keys/secrets.cpp
+//  18176    answer/bodies.cpp
+//  18267    answer/completion.cpp
+//  18493    answer/completion_events.cpp
+//  18708    answer/completion_json.cpp
+//  18949    answer/default_reply.cpp
+//  19126    answer/embeddings.cpp
+//  19243    answer/schema_checker.cpp
+//  19706    answer/schema_instance.cpp
+//  20079    answer/tokens.cpp
+//  20300    answer/words.cpp
+//  20361    script/chaos.cpp
+//  20501    script/chaos_rules.cpp
+//  20613    script/connection_faults.cpp
+//  20722    script/excerpts.cpp
+//  20784    script/field_matchers.cpp
+//  21257    script/forced_failures.cpp
+//  21346    script/hiding.cpp
+//  21464    script/json_comparison.cpp
+//  21550    script/matcher.cpp
+//  21858    script/matchers.cpp
+//  22209    script/scope.cpp
+//  22267    script/script.cpp
+//  22685    script/text_matchers.cpp
+//  22824    delivery/answer_log.cpp
+//  22994    delivery/delivery.cpp
+//  23464    delivery/faults_and_waits.cpp
+//  23760    delivery/framing.cpp
+//  23900    delivery/gzip.cpp
+//  23972    delivery/pace_schedule.cpp
+//  24041    delivery/progress.cpp
+//  24122    delivery/write_queue.cpp
+//  24263    http/acceptor.cpp
+//  24380    http/compatibility.cpp
+//  24433    http/connection.cpp
+//  25016    http/poller.cpp
+//  25184    http/reactor.cpp
+//  25447    http/request_reader.cpp
+//  25920    http/response.cpp
+//  26001    http/server.cpp
+//  26434    http/sockets.cpp
+//  26936    http/turned_away.cpp
+//  27020    http/workers.cpp
+//  27133    evidence/diagnosis.cpp
+//  27363    evidence/evidence_json.cpp
+//  27732    evidence/exchange.cpp
+//  28026    evidence/gateway_problems.cpp
+//  28473    evidence/journal.cpp
+//  28628    evidence/kept_problems.cpp
+//  28738    evidence/notes.cpp
+//  28840    evidence/record.cpp
+//  29302    evidence/redaction.cpp
+//  29444    evidence/redirects.cpp
+//  29568    evidence/retries.cpp
+//  30099    evidence/review.cpp
+//  30516    evidence/told_in_body.cpp
+//  30613    evidence/verification.cpp
+//  30731    serve/answer_headers.cpp
+//  30823    serve/asked_requests.cpp
+//  30890    serve/chat_judge.cpp
+//  31250    serve/connection_loop.cpp
+//  31411    serve/gateway_state.cpp
+//  31447    serve/judge.cpp
+//  31708    serve/limits.cpp
+//  31818    serve/operations.cpp
+//  32090    serve/reply_answer.cpp
+//  32233    serve/request_checks.cpp
+//  32343    serve/runner.cpp
+//  32747    serve/served_models.cpp
+//  32830    serve/served_request.cpp
+//  32915    gateway/catalogue.cpp
+//  33334    gateway/catalogue_chunks.cpp
+//  33645    gateway/catalogue_delivery.cpp
+//  33809    gateway/catalogue_entries.cpp
+//  34039    gateway/catalogue_failures.cpp
+//  34330    gateway/catalogue_framing.cpp
+//  34561    gateway/catalogue_tool_calls.cpp
+//  34768    gateway/chat_script.cpp
+//  34917    gateway/gateway.cpp
+//  35218    gateway/mishaps.cpp
+//  35560    gateway/options.cpp
+//  35769    gateway/sweep.cpp
+//  36189    document/scenario_files.cpp
+//  36327    document/script_document.cpp
+//  36720    document/script_faults.cpp
+//  37015    document/script_files.cpp
+//  37159    document/script_gateway.cpp
+//  37521    document/script_matchers.cpp
+//  37830    document/script_objects.cpp
+//  37990    document/script_reader.cpp
+//  38438    document/script_references.cpp
+//  38774    document/script_replies.cpp
+//  39165    document/script_schema.cpp
+//  39292    document/script_sections.cpp
+//  39835    document/script_values.cpp
+//  40223  Adapters
+//  40240    adapters/catch2.hpp
+//  40394    adapters/doctest.hpp
+//  40554    adapters/gtest.hpp

@@ -207,7 +207,7 @@ std::string Completion::body() const {
     } else if (completions::has_logprobs_key(*this)) {
       out += R"(,"logprobs":null)";
     }
-    completions::append_finish_reason(out, Json(choice.finish_reason).dump(), traits());
+    completions::append_finish_reason(out, choice.finish_reason, traits());
     out += '}';
   }
   out += ']';

@@ -41,7 +41,7 @@ CompletionEvents::CompletionEvents(const Completion& completion)
   head_ += R"(,"choices":[)";
   if (is_asked && !traits_.usage_repeats_finish) tail_ += R"(,"usage":null)";
   tail_ += '}';
-  completions::append_finish_reason(unfinished_, "null", traits_);
+  completions::append_finish_reason(unfinished_, std::nullopt, traits_);
   unfinished_ += '}' + tail_;
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
   rest_ += unfinished_;
@@ -206,7 +206,7 @@ void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
 }
 
 void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_finish_reason(event.data, Json(completion_.choices()[index].finish_reason).dump(), traits_);
+  completions::append_finish_reason(event.data, completion_.choices()[index].finish_reason, traits_);
   event.data += '}';
   if (usage_on_finish_ && last) {
     event.data += ']';

@@ -50,9 +50,16 @@ void append_envelope(std::string& out, const Completion& completion, std::string
   out += completion.traits().provider;
 }
 
-void append_finish_reason(std::string& out, const std::string& reason, const ProfileTraits& profile) {
-  out += R"(,"finish_reason":)" + reason;
-  if (profile.native_finish_reason) out += R"(,"native_finish_reason":)" + reason;
+void append_finish_reason(std::string& out, std::optional<std::string_view> reason, const ProfileTraits& profile) {
+  const auto append = [&](std::string_view name) {
+    append_name(out, name);
+    if (reason)
+      text::append_json_string(out, *reason);
+    else
+      out += "null";
+  };
+  append("finish_reason");
+  if (profile.native_finish_reason) append("native_finish_reason");
 }
 
 void append_text(std::string& out, const TextForm& form, std::string_view text) {

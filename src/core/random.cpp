@@ -45,11 +45,15 @@ double Random::normal() {  // Box-Muller transform
   return radius * std::cos(full_turn * unit());
 }
 
-std::string Random::alphanumeric(std::size_t length) {
+char Random::alphanumeric() {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return alphabet[below(alphabet.size())];
+}
+
+std::string Random::alphanumeric(std::size_t length) {
   std::string text;
   text.reserve(length);
-  for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
+  for (std::size_t i = 0; i < length; ++i) text += alphanumeric();
   return text;
 }
 

@@ -26,7 +26,8 @@ class Random {
   double unit();
   /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
   double normal();
-  /// Returns `length` characters of [0-9a-zA-Z].
+  /// Returns a character of [0-9a-zA-Z].
+  char alphanumeric();
   std::string alphanumeric(std::size_t length);
 
  private:

@@ -63,9 +63,9 @@ std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
 KeyStore::KeyStore(std::uint64_t seed, Clock clock, KeyRules rules)
     : seed_(seed), clock_(std::move(clock)), rules_(std::move(rules)) {}
 
-bool KeyStore::is_key_header(std::string_view name) const {
+bool KeyStore::is_named(std::string_view header) const {
   return std::any_of(rules_.headers.begin(), rules_.headers.end(),
-                     [name](const std::string& one) { return text::equals_ignoring_case(one, name); });
+                     [header](const std::string& one) { return text::equals_ignoring_case(one, header); });
 }
 
 bool KeyStore::is_sensitive_header(std::string_view name) const {

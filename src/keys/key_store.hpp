@@ -165,7 +165,7 @@ class KeyStore {
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
   const KeyRules& rules() const { return rules_; }
-  bool is_key_header(std::string_view name) const;
+  bool is_key_header(std::string_view name) const { return !rules_.headers.empty() && is_named(name); }
   /// Whether records mask the values of this header.
   bool is_sensitive_header(std::string_view name) const;
   /// Returns the headers for keys, for messages: "Authorization or api-key".
@@ -196,6 +196,9 @@ class KeyStore {
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
   };
+
+  /// Whether `rules_` name this header.
+  bool is_named(std::string_view header) const;
 
   // The caller holds the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);

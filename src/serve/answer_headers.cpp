@@ -62,11 +62,13 @@ std::string reset_time(Duration left) {
 
 std::string make_id(std::string_view form, Random random, TimePoint now) {
   std::string id;
-  for (const char part : form)
-    id += part == '*'   ? random.alphanumeric(1)
-          : part == '#' ? std::string(1, text::hex_digits[random.below(16)])
-          : part == '@' ? std::to_string(calendar::unix_seconds(now))
-                        : std::string(1, part);
+  id.reserve(form.size());
+  for (const char part : form) {
+    if (part == '@')
+      id += std::to_string(calendar::unix_seconds(now));
+    else
+      id += part == '*' ? random.alphanumeric() : part == '#' ? text::hex_digits[random.below(16)] : part;
+  }
   return id;
 }
 
