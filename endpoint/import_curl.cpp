@@ -155,6 +155,8 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
   last.body = std::string(reader.rest());
   cut_message(last, notes);
   fit_length(last, notes);
+  if (find_field(last.headers, "Trailer"))
+    notes.lines.push_back("the reply announces trailer fields. curl prints them after the body; delete them there");
   if (earlier > 0)
     notes.lines.push_back("the last of " + std::to_string(earlier + 1) + " replies in the file is the one that counts");
 

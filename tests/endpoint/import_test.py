@@ -321,6 +321,12 @@ class WhatItPrints(unittest.TestCase):
         # curl --compressed keeps the field but decompresses the body.
         self.assertNotIn("headers", reply("HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 5"))
 
+    def test_trailers_that_curl_prints_after_the_body_are_noted(self):
+        head = b"HTTP/1.1 500 No\r\n"
+        with_trailer = imported_bytes(head + b"Trailer: X-Sum\r\n\r\nHi\r\nX-Sum: 1\r\n")
+        self.assertIn("curl prints them after the body; delete them there", with_trailer["comment"])
+        self.assertNotIn("trailer", imported_bytes(head + b"\r\nHi\r\nX-Sum: 1\r\n")["comment"])
+
     def test_the_length_decides_the_end_of_the_body(self):
         head = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\n"
         script = imported_bytes(head + b"oops\ntotal 0.3s")
