@@ -4745,6 +4745,37 @@ std::string scripted(std::chrono::nanoseconds duration);
 }  // namespace text
 }}}  // namespace mock_gateway::detail
 
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Returns a number that is uniform in [0, 1).
+  double unit();
+  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
+  double normal();
+  /// Returns a character of [0-9a-zA-Z].
+  char alphanumeric();
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
 
 // Reads JSON text (RFC 8259) into nlohmann's values. Writing uses nlohmann's dump().
@@ -4798,37 +4829,6 @@ Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadO
 
 /// Returns a discarded value for invalid JSON. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Returns the 64-bit FNV-1a hash, which unlike std::hash is the same on every platform.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
-
-/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Returns a number that is uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Returns a number that is uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Returns a number that is uniform in [0, 1).
-  double unit();
-  /// Returns a normally distributed number with mean 0 and deviation 1. Platforms differ at most in the last bit.
-  double normal();
-  /// Returns a character of [0-9a-zA-Z].
-  char alphanumeric();
-  std::string alphanumeric(std::size_t length);
-
- private:
-  std::uint64_t state_;
-};
 
 }}}  // namespace mock_gateway::detail
 
@@ -5472,7 +5472,7 @@ struct ProfileTraits {
 
   // Errors and headers.
 
-  /// JSON in which a string with `$` names a value of `error_values()`. Other text is sent as it is.
+  /// JSON without spaces, in which a string with `$` names a value of `error_values()`. Other text is sent unchanged.
   std::string_view error_body = R"({"error":{"code":"$code","message":"$message","type":"$type"}})";
   /// The data of an event with an error. Empty: as error_body.
   std::string_view error_event;
@@ -5481,7 +5481,7 @@ struct ProfileTraits {
   /// The form of request ids, see make_id(), and their header. Empty: none.
   std::string_view request_id;
   std::string_view id_header;
-  /// All answers have the header; otherwise only those to chat requests that are no errors.
+  /// All answers have the header; otherwise only successful answers to chat requests.
   bool identifies_errors = true;
   /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
@@ -5524,9 +5524,9 @@ struct ProfileTraits {
   std::string_view further_usage;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
-  /// Each chunk has the usage of what was sent so far.
+  /// Each chunk has the usage of the tokens sent so far.
   bool usage_so_far = false;
-  /// Usage that nobody asked for is sent too, in a chunk that repeats the finish chunk.
+  /// Usage is sent even if the request does not ask for it, in a chunk that repeats the finish chunk.
   bool usage_repeats_finish = false;
 };
 
@@ -6779,11 +6779,11 @@ struct Model {
 
 namespace detail {
 
-/// Values of an error answer that are not the failure's.
+/// The values of an error answer besides the failure.
 struct ErrorContext {
   Profile profile = Profile::documented;
   std::string request_id = {};
-  /// Whether the test sent the failure, so that a code of its own is kept.
+  /// True if the test sent the failure. Then the profile keeps the code that the test has chosen.
   bool scripted = true;
   /// The completion whose stream the error ends, or null.
   const Completion* stream = nullptr;
@@ -6825,7 +6825,7 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 /// Appends the usage of the completion, or `so_far` instead.
 void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
-/// Appends `finish_reason`, null without a reason.
+/// Appends `finish_reason`. Without a `reason`, it is JSON null.
 void append_finish_reason(std::string& out, std::optional<std::string_view> reason, const ProfileTraits& profile);
 void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
@@ -6868,7 +6868,7 @@ class CompletionEvents final : public EventSource {
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(const TextForm& form, const TokenizedText& text, std::size_t delta, StreamEvent& event);
-  /// Adds the usage of what was sent up to this chunk, which is that of the completion after the last delta.
+  /// Adds the usage of the tokens sent so far; after the last delta, the usage of the completion.
   void append_usage_so_far(StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
@@ -7754,8 +7754,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A member of ChatRequest or a function of it or the call, because the request reader treats some sent values as
-/// absent.
+/// A member of ChatRequest, or a function. Not the JSON of the body, because the request reader treats some sent values
+/// as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -9847,10 +9847,10 @@ struct ExchangeRecord final : ExchangeObserver {
   std::string raw_head;
   std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
-  std::string refusal;              // why the request was rejected or is malformed
-  bool is_one_too_many = false;     // whether a limit of concurrent requests refused it
-  std::shared_ptr<StubState> stub;  // the stub that answers, or null
-  std::size_t stub_call = 0;        // the number of the stub's call, from 0
+  std::string refusal;               // why the request was rejected or is malformed
+  bool exceeds_concurrency = false;  // whether a limit of concurrent requests refused it
+  std::shared_ptr<StubState> stub;   // the stub that answers, or null
+  std::size_t stub_call = 0;         // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
   bool is_for_chat = false;  // whether its path is that of chat requests
@@ -10431,8 +10431,6 @@ class Operations {
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
-  /// Whether the names of the operations are their addresses.
-  bool has_names_as_addresses() const { return base_paths_.size() == 1 && base_paths_.front() == "/v1"; }
   /// Finds an operation by its address and its name; see name_at().
   Route route(const std::string& method, std::string_view path, std::string_view name) const;
 
@@ -10592,10 +10590,10 @@ struct Answer {
   /// The request's place among the concurrent ones; null without a limit.
   std::unique_ptr<LimitUse> place;
   /// Whether a limit of concurrent requests refused it.
-  bool is_one_too_many = false;
+  bool exceeds_concurrency = false;
   DeliveryPlan delivery;
 
-  /// Drops everything but the place.
+  /// Resets all members except `place`.
   void restart();
 };
 
@@ -10899,6 +10897,12 @@ template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
   return guarded(code);
+}
+
+/// Returns the scope of calls of the tokenizer; empty if the test has given none.
+inline std::optional<Busy<const char*>> busy_with(Connection& connection, const Tokenizer& tokenizer) {
+  if (!tokenizer) return std::nullopt;
+  return std::optional<Busy<const char*>>(std::in_place, connection, "the function given to Options::tokenizer");
 }
 
 /// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
@@ -14931,8 +14935,12 @@ inline constexpr std::array rows = {
 }  // namespace profiles
 
 MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const {
-  const auto spaced = [](std::string_view text) { return ' ' + std::string(text) + ' '; };
-  return name.find(' ') == name.npos && spaced(names).find(spaced(name)) != names.npos;
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(' ', begin), names.size());
+    if (names.substr(begin, end - begin) == name) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 MOCK_GATEWAY_INLINE const ProfileTraits& traits_of(Profile profile) {
@@ -16898,7 +16906,7 @@ MOCK_GATEWAY_INLINE std::string too_long(const char* what, std::size_t most, std
   return std::to_string(most) + ", but got " + what + " with length " + std::to_string(length);
 }
 
-/// Returns what is wrong with a schema, apart from the schemas in it; empty if nothing.
+/// Returns the error of a schema, but not of its inner schemas; empty if it is valid.
 using SchemaCheck = std::string (*)(const Json& schema);
 
 /// Checks a schema and the schemas in it. `context` is its place as the elements of a tuple of Python.
@@ -16975,9 +16983,11 @@ MOCK_GATEWAY_INLINE void Reader::breaks(std::string_view name, std::string at, c
                         std::any_of(request_.findings.begin(), request_.findings.end(), is_it);
   if (!is_enforced && is_known) return;
   std::string message = rule->text;
-  for (const auto& [mark, value] : {std::pair("{at}", at), std::pair("{got}", got)})
-    for (std::size_t place = 0; (place = message.find(mark, place)) != std::string::npos; place += value.size())
-      message.replace(place, std::string_view(mark).size(), value);
+  for (std::size_t mark = 0; (mark = message.find('{', mark)) != message.npos;) {
+    const std::string& value = message.compare(mark, 4, "{at}") == 0 ? at : got;
+    message.replace(mark, message.find('}', mark) + 1 - mark, value);
+    mark += value.size();
+  }
   if (!is_enforced) {
     const char* const title = service_ == Profile::openai      ? "OpenAI"
                               : service_ == Profile::dashscope ? "DashScope"
@@ -18192,11 +18202,8 @@ MOCK_GATEWAY_INLINE std::string word_of(const std::string& own, std::string_view
 MOCK_GATEWAY_INLINE Json code_of(const Failure& failure, const ErrorRow& row, bool chosen) {
   constexpr std::string_view limit = "$number";  // OpenAI's codes differ for integers and decimals
   const std::string& own = failure.code();
-  if (!row.code.empty() && row.code.front() == '#') {
-    const bool is_number = !own.empty() && own.size() < 10 && own.find_first_not_of("0123456789") == own.npos;
-    if (row.code == "#status" && !is_number) return failure.status();
-    return std::stoi(is_number ? own : std::string(row.code.substr(1)));
-  }
+  if (!row.code.empty() && row.code.front() == '#')
+    return text::whole_number(own).value_or(text::whole_number(row.code.substr(1)).value_or(failure.status()));
   const std::string code = word_of(own, row.code, chosen);
   if (code.empty() || code == "$null") return Json();
   if (code.compare(0, limit.size(), limit) != 0) return code;
@@ -18221,17 +18228,19 @@ MOCK_GATEWAY_INLINE Json error_values(const Failure& failure, const ErrorContext
           {"model", context.stream ? context.stream->model() : std::string()}};
 }
 
-/// Replaces each string that names a value, and the name of a text at the end of a string.
-MOCK_GATEWAY_INLINE void fill(Json& part, const Json& values) {
-  if (part.is_structured()) {
-    for (Json& inner : part) fill(inner, values);
-    return;
+/// Fills a template: replaces strings such as "$code" by values, and "id-$request_id" by a text with the value.
+MOCK_GATEWAY_INLINE std::string filled(std::string_view form, const Json& values) {
+  std::string body;
+  for (std::size_t mark; (mark = form.find('$')) != form.npos;) {
+    const std::size_t begin = form.rfind('"', mark) + 1;
+    const std::size_t end = form.find('"', mark);
+    const std::string before(form.substr(begin, mark - begin));
+    const Json& value = values.at(std::string(form.substr(mark + 1, end - mark - 1)));
+    body += form.substr(0, begin - 1);
+    body += text_of(before.empty() ? value : Json(before + value.get<std::string>()));
+    form.remove_prefix(end + 1);
   }
-  const std::string text = part.is_string() ? part.get<std::string>() : std::string();
-  const std::size_t name = text.find('$');
-  if (name == text.npos) return;
-  const Json& value = values.at(text.substr(name + 1));
-  part = name == 0 ? value : Json(text.substr(0, name) + value.get<std::string>());
+  return body.append(form);
 }
 
 MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created) {
@@ -18246,10 +18255,7 @@ MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, const ErrorCo
   const ErrorRow& row = error_row_of(profile, failure.status(), failure.code());
   std::string_view body = row.body.empty() ? profile.error_body : row.body;
   if (event && !profile.error_event.empty()) body = profile.error_event;
-  Json json = read_json_if_valid(body);
-  if (json.is_discarded()) return std::string(body);
-  bodies::fill(json, bodies::error_values(failure, context, row));
-  return bodies::text_of(json);
+  return bodies::filled(body, bodies::error_values(failure, context, row));
 }
 
 MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
@@ -18480,10 +18486,9 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
 
 MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message, bool begins) const {
   Json value = completions::read_own(json);
-  for (Json& choice : value["choices"]) {
-    if (!begins) continue;
-    for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
-  }
+  if (begins)
+    for (Json& choice : value["choices"])
+      for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   for (const Json& patch : extra_) value.merge_patch(patch);
   json = value.dump();
 }
@@ -24312,10 +24317,7 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
         make_room(socket);
         calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits:
-        is_accepting_ = false;
-        wait();
-        break;
+      case sockets::Acceptance::nobody_waits: wait(); break;
       case sockets::Acceptance::no_descriptor:
         if (find_a_descriptor()) break;
         [[fallthrough]];
@@ -24332,6 +24334,7 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::wait() {
+  is_accepting_ = false;
   if (turned_away_.empty()) {
     sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
     return;
@@ -30054,7 +30057,7 @@ MOCK_GATEWAY_INLINE void review_limited_keys(const std::vector<Seen>& all, const
       if (key.others++ == 0) key.first = key.by;
       key.last = &seen;
     }
-    if (record.status == 429 && !record.is_one_too_many && was_refused(seen) && named_time(seen)) key.by = &seen;
+    if (record.status == 429 && !record.exceeds_concurrency && was_refused(seen) && named_time(seen)) key.by = &seen;
   }
   for (const auto& [id, key] : keys) {
     if (key.others == 0) continue;
@@ -31553,7 +31556,7 @@ MOCK_GATEWAY_INLINE bool forced_for_operation(ServedRequest& served) {
   const Operation& named = served.route.operation;
   constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
   if (forced(served, failures.take(kind, named.to_string()))) return true;
-  // Below the base path "/", the name of an unknown path may be either.
+  // With the base path "/", the path "/health" has the name "/v1/health". A test may name either.
   return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
          forced(served, failures.take(kind, named.method + " " + served.request.path()));
 }
@@ -31764,8 +31767,7 @@ bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
   const std::string& key = served.presented.key.id;
   if (!gateway.keys->limits_tokens(key)) return false;
-  std::optional<Busy<const char*>> busy;
-  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto busy = busy_with(served.connection, gateway.settings.tokenizer);
   const std::size_t tokens = count(gateway.tokens);
   TakenAmount taken;
   if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
@@ -31791,7 +31793,7 @@ MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
                      failure(429, rate_limited().code(),
                              "The limit of " + limit + " is exceeded. Try again after the time in Retry-After."),
                      std::chrono::seconds{1});
-  served.answer.is_one_too_many = true;
+  served.answer.exceeds_concurrency = true;
   return true;
 }
 
@@ -31977,12 +31979,10 @@ MOCK_GATEWAY_INLINE std::string Operations::name_at(std::string_view path) const
   return base ? std::string(operations::version).append(path.substr(base->size())) : std::string();
 }
 
-MOCK_GATEWAY_INLINE bool Operations::is_chat(std::string_view path) const {
-  return has_names_as_addresses() ? path == operations::chat_path : name_at(path) == operations::chat_path;
-}
+MOCK_GATEWAY_INLINE bool Operations::is_chat(std::string_view path) const { return name_at(path) == operations::chat_path; }
 
 MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::string_view path) const {
-  return has_names_as_addresses() ? route(method, path, path) : route(method, path, name_at(path));
+  return route(method, path, name_at(path));
 }
 
 MOCK_GATEWAY_INLINE Route Operations::route(const std::string& method, std::string_view path, std::string_view name) const {
@@ -32211,8 +32211,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
     return;
   }
   const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };
-  std::optional<Busy<const char*>> busy;
-  if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto busy = busy_with(served.connection, settings.tokenizer);
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
@@ -32330,11 +32329,8 @@ MOCK_GATEWAY_INLINE std::optional<Failure> context_length_exceeded(const Gateway
 }
 
 MOCK_GATEWAY_INLINE bool refuse_length(ServedRequest& served) {
-  const GatewayState& gateway = served.gateway;
-  if (!gateway.models.context_window(served.chat->model)) return false;
-  std::optional<Busy<const char*>> busy;
-  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
-  const auto refusal = context_length_exceeded(gateway, *served.chat);
+  const auto busy = busy_with(served.connection, served.gateway.settings.tokenizer);
+  const auto refusal = context_length_exceeded(served.gateway, *served.chat);
   return refusal && served.reject(*refusal);
 }
 
@@ -32635,7 +32631,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
-  record.is_one_too_many = answer.is_one_too_many;
+  record.exceeds_concurrency = answer.exceeds_concurrency;
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers, answer.body);
   mask(record.redirect);
@@ -37597,8 +37593,7 @@ inline constexpr ScriptRow any_at_rows[] = {
     {"pointer", &text, "JSON pointer to an array or object", nullptr, true, pointer_pattern},
     {"match", &when,
      "conditions on one element: json_at, json_text_at, has_field, body_includes, any_at, any, all, not; their "
-     "pointers "
-     "begin at the element",
+     "pointers begin at the element",
      nullptr, true, R"("minProperties":1)"},
 };
 inline constexpr ScriptRow named_text_rows[] = {
@@ -40720,8 +40715,8 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4555  Implementation
 //   4616    core/rows.hpp
 //   4642    core/text.hpp
-//   4748    core/json_reader.hpp
-//   4804    core/random.hpp
+//   4748    core/random.hpp
+//   4779    core/json_reader.hpp
 //   4835    core/pattern.hpp
 //   4926    core/json_pointer.hpp
 //   4974    core/calendar.hpp
@@ -40798,148 +40793,148 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10215    evidence/review_parts.hpp
 //  10284    serve/asked_requests.hpp
 //  10361    serve/operations.hpp
-//  10450    serve/served_models.hpp
-//  10491    serve/gateway_state.hpp
-//  10551    serve/served_request.hpp
-//  10759    serve/runner.hpp
-//  10815    serve/connection_loop.hpp
-//  10858    serve/tester_code.hpp
-//  10923    gateway/catalogue_entries.hpp
-//  11194    gateway/option_values.hpp
-//  11259    gateway/sweep_run.hpp
-//  11283    document/script_reader.hpp
-//  11494    document/script_sections.hpp
-//  11680    document/script_values.hpp
-//  11846    core/calendar.cpp
-//  11927    core/clock.cpp
-//  12332    core/gate.cpp
-//  12544    core/json_reader.cpp
-//  12885    core/pattern.cpp
-//  13298    core/random.cpp
-//  13357    core/reporter.cpp
-//  13455    core/text.cpp
-//  13807    model/acceptance.cpp
-//  13866    model/checks.cpp
-//  13903    model/connection_fault.cpp
-//  14005    model/failure.cpp
-//  14147    model/fault.cpp
-//  14381    model/finding.cpp
-//  14415    model/http_reply.cpp
-//  14481    model/pace.cpp
-//  14679    model/profile.cpp
-//  14978    model/range.cpp
-//  15008    model/received_request.cpp
-//  15076    model/reply.cpp
-//  15482    model/reply_checks.cpp
-//  15676    model/reply_template.cpp
-//  15843    model/sent_answer.cpp
-//  15871    model/sse_dialect.cpp
-//  16016    request/chat_fields.cpp
-//  16158    request/chat_messages.cpp
-//  16371    request/chat_reader.cpp
-//  16786    request/chat_request.cpp
-//  16870    request/chat_rules.cpp
-//  17131    request/embedding_request.cpp
-//  17219    keys/api_key.cpp
-//  17280    keys/key_limits.cpp
-//  17444    keys/key_store.cpp
-//  17897    keys/keys.cpp
-//  17971    keys/secrets.cpp
-//  18176    answer/bodies.cpp
-//  18267    answer/completion.cpp
-//  18493    answer/completion_events.cpp
-//  18708    answer/completion_json.cpp
-//  18949    answer/default_reply.cpp
-//  19126    answer/embeddings.cpp
-//  19243    answer/schema_checker.cpp
-//  19706    answer/schema_instance.cpp
-//  20079    answer/tokens.cpp
-//  20300    answer/words.cpp
-//  20361    script/chaos.cpp
-//  20501    script/chaos_rules.cpp
-//  20613    script/connection_faults.cpp
-//  20722    script/excerpts.cpp
-//  20784    script/field_matchers.cpp
-//  21257    script/forced_failures.cpp
-//  21346    script/hiding.cpp
-//  21464    script/json_comparison.cpp
-//  21550    script/matcher.cpp
-//  21858    script/matchers.cpp
-//  22209    script/scope.cpp
-//  22267    script/script.cpp
-//  22685    script/text_matchers.cpp
-//  22824    delivery/answer_log.cpp
-//  22994    delivery/delivery.cpp
-//  23464    delivery/faults_and_waits.cpp
-//  23760    delivery/framing.cpp
-//  23900    delivery/gzip.cpp
-//  23972    delivery/pace_schedule.cpp
-//  24041    delivery/progress.cpp
-//  24122    delivery/write_queue.cpp
-//  24263    http/acceptor.cpp
-//  24380    http/compatibility.cpp
-//  24433    http/connection.cpp
-//  25016    http/poller.cpp
-//  25184    http/reactor.cpp
-//  25447    http/request_reader.cpp
-//  25920    http/response.cpp
-//  26001    http/server.cpp
-//  26434    http/sockets.cpp
-//  26936    http/turned_away.cpp
-//  27020    http/workers.cpp
-//  27133    evidence/diagnosis.cpp
-//  27363    evidence/evidence_json.cpp
-//  27732    evidence/exchange.cpp
-//  28026    evidence/gateway_problems.cpp
-//  28473    evidence/journal.cpp
-//  28628    evidence/kept_problems.cpp
-//  28738    evidence/notes.cpp
-//  28840    evidence/record.cpp
-//  29302    evidence/redaction.cpp
-//  29444    evidence/redirects.cpp
-//  29568    evidence/retries.cpp
-//  30099    evidence/review.cpp
-//  30516    evidence/told_in_body.cpp
-//  30613    evidence/verification.cpp
-//  30731    serve/answer_headers.cpp
-//  30823    serve/asked_requests.cpp
-//  30890    serve/chat_judge.cpp
-//  31250    serve/connection_loop.cpp
-//  31411    serve/gateway_state.cpp
-//  31447    serve/judge.cpp
-//  31708    serve/limits.cpp
-//  31818    serve/operations.cpp
+//  10448    serve/served_models.hpp
+//  10489    serve/gateway_state.hpp
+//  10549    serve/served_request.hpp
+//  10757    serve/runner.hpp
+//  10813    serve/connection_loop.hpp
+//  10856    serve/tester_code.hpp
+//  10927    gateway/catalogue_entries.hpp
+//  11198    gateway/option_values.hpp
+//  11263    gateway/sweep_run.hpp
+//  11287    document/script_reader.hpp
+//  11498    document/script_sections.hpp
+//  11684    document/script_values.hpp
+//  11850    core/calendar.cpp
+//  11931    core/clock.cpp
+//  12336    core/gate.cpp
+//  12548    core/json_reader.cpp
+//  12889    core/pattern.cpp
+//  13302    core/random.cpp
+//  13361    core/reporter.cpp
+//  13459    core/text.cpp
+//  13811    model/acceptance.cpp
+//  13870    model/checks.cpp
+//  13907    model/connection_fault.cpp
+//  14009    model/failure.cpp
+//  14151    model/fault.cpp
+//  14385    model/finding.cpp
+//  14419    model/http_reply.cpp
+//  14485    model/pace.cpp
+//  14683    model/profile.cpp
+//  14986    model/range.cpp
+//  15016    model/received_request.cpp
+//  15084    model/reply.cpp
+//  15490    model/reply_checks.cpp
+//  15684    model/reply_template.cpp
+//  15851    model/sent_answer.cpp
+//  15879    model/sse_dialect.cpp
+//  16024    request/chat_fields.cpp
+//  16166    request/chat_messages.cpp
+//  16379    request/chat_reader.cpp
+//  16794    request/chat_request.cpp
+//  16878    request/chat_rules.cpp
+//  17141    request/embedding_request.cpp
+//  17229    keys/api_key.cpp
+//  17290    keys/key_limits.cpp
+//  17454    keys/key_store.cpp
+//  17907    keys/keys.cpp
+//  17981    keys/secrets.cpp
+//  18186    answer/bodies.cpp
+//  18273    answer/completion.cpp
+//  18498    answer/completion_events.cpp
+//  18713    answer/completion_json.cpp
+//  18954    answer/default_reply.cpp
+//  19131    answer/embeddings.cpp
+//  19248    answer/schema_checker.cpp
+//  19711    answer/schema_instance.cpp
+//  20084    answer/tokens.cpp
+//  20305    answer/words.cpp
+//  20366    script/chaos.cpp
+//  20506    script/chaos_rules.cpp
+//  20618    script/connection_faults.cpp
+//  20727    script/excerpts.cpp
+//  20789    script/field_matchers.cpp
+//  21262    script/forced_failures.cpp
+//  21351    script/hiding.cpp
+//  21469    script/json_comparison.cpp
+//  21555    script/matcher.cpp
+//  21863    script/matchers.cpp
+//  22214    script/scope.cpp
+//  22272    script/script.cpp
+//  22690    script/text_matchers.cpp
+//  22829    delivery/answer_log.cpp
+//  22999    delivery/delivery.cpp
+//  23469    delivery/faults_and_waits.cpp
+//  23765    delivery/framing.cpp
+//  23905    delivery/gzip.cpp
+//  23977    delivery/pace_schedule.cpp
+//  24046    delivery/progress.cpp
+//  24127    delivery/write_queue.cpp
+//  24268    http/acceptor.cpp
+//  24383    http/compatibility.cpp
+//  24436    http/connection.cpp
+//  25019    http/poller.cpp
+//  25187    http/reactor.cpp
+//  25450    http/request_reader.cpp
+//  25923    http/response.cpp
+//  26004    http/server.cpp
+//  26437    http/sockets.cpp
+//  26939    http/turned_away.cpp
+//  27023    http/workers.cpp
+//  27136    evidence/diagnosis.cpp
+//  27366    evidence/evidence_json.cpp
+//  27735    evidence/exchange.cpp
+//  28029    evidence/gateway_problems.cpp
+//  28476    evidence/journal.cpp
+//  28631    evidence/kept_problems.cpp
+//  28741    evidence/notes.cpp
+//  28843    evidence/record.cpp
+//  29305    evidence/redaction.cpp
+//  29447    evidence/redirects.cpp
+//  29571    evidence/retries.cpp
+//  30102    evidence/review.cpp
+//  30519    evidence/told_in_body.cpp
+//  30616    evidence/verification.cpp
+//  30734    serve/answer_headers.cpp
+//  30826    serve/asked_requests.cpp
+//  30893    serve/chat_judge.cpp
+//  31253    serve/connection_loop.cpp
+//  31414    serve/gateway_state.cpp
+//  31450    serve/judge.cpp
+//  31711    serve/limits.cpp
+//  31820    serve/operations.cpp
 //  32090    serve/reply_answer.cpp
-//  32233    serve/request_checks.cpp
-//  32343    serve/runner.cpp
-//  32747    serve/served_models.cpp
-//  32830    serve/served_request.cpp
-//  32915    gateway/catalogue.cpp
-//  33334    gateway/catalogue_chunks.cpp
-//  33645    gateway/catalogue_delivery.cpp
-//  33809    gateway/catalogue_entries.cpp
-//  34039    gateway/catalogue_failures.cpp
-//  34330    gateway/catalogue_framing.cpp
-//  34561    gateway/catalogue_tool_calls.cpp
-//  34768    gateway/chat_script.cpp
-//  34917    gateway/gateway.cpp
-//  35218    gateway/mishaps.cpp
-//  35560    gateway/options.cpp
-//  35769    gateway/sweep.cpp
-//  36189    document/scenario_files.cpp
-//  36327    document/script_document.cpp
-//  36720    document/script_faults.cpp
-//  37015    document/script_files.cpp
-//  37159    document/script_gateway.cpp
-//  37521    document/script_matchers.cpp
-//  37830    document/script_objects.cpp
-//  37990    document/script_reader.cpp
-//  38438    document/script_references.cpp
-//  38774    document/script_replies.cpp
-//  39165    document/script_schema.cpp
-//  39292    document/script_sections.cpp
-//  39835    document/script_values.cpp
-//  40223  Adapters
-//  40240    adapters/catch2.hpp
-//  40394    adapters/doctest.hpp
-//  40554    adapters/gtest.hpp
+//  32232    serve/request_checks.cpp
+//  32339    serve/runner.cpp
+//  32743    serve/served_models.cpp
+//  32826    serve/served_request.cpp
+//  32911    gateway/catalogue.cpp
+//  33330    gateway/catalogue_chunks.cpp
+//  33641    gateway/catalogue_delivery.cpp
+//  33805    gateway/catalogue_entries.cpp
+//  34035    gateway/catalogue_failures.cpp
+//  34326    gateway/catalogue_framing.cpp
+//  34557    gateway/catalogue_tool_calls.cpp
+//  34764    gateway/chat_script.cpp
+//  34913    gateway/gateway.cpp
+//  35214    gateway/mishaps.cpp
+//  35556    gateway/options.cpp
+//  35765    gateway/sweep.cpp
+//  36185    document/scenario_files.cpp
+//  36323    document/script_document.cpp
+//  36716    document/script_faults.cpp
+//  37011    document/script_files.cpp
+//  37155    document/script_gateway.cpp
+//  37517    document/script_matchers.cpp
+//  37825    document/script_objects.cpp
+//  37985    document/script_reader.cpp
+//  38433    document/script_references.cpp
+//  38769    document/script_replies.cpp
+//  39160    document/script_schema.cpp
+//  39287    document/script_sections.cpp
+//  39830    document/script_values.cpp
+//  40218  Adapters
+//  40235    adapters/catch2.hpp
+//  40389    adapters/doctest.hpp
+//  40549    adapters/gtest.hpp

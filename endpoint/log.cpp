@@ -36,7 +36,7 @@ Colour colour_of(int status) {
 }  // namespace
 
 Worker::Worker(Job after_some) : after_some_(std::move(after_some)) {
-  thread_.start([this] { work(); });
+  join_ = internal::start_thread([this] { work(); });
 }
 
 bool Worker::offer(Job job) {
@@ -68,7 +68,7 @@ void Worker::finish() {
     ended_ = true;
   }
   changed_.notify_one();
-  if (!std::exchange(joined_, true)) thread_.join();
+  if (const auto join = std::exchange(join_, nullptr)) join();
 }
 
 void Worker::work() {

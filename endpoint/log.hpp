@@ -47,8 +47,7 @@ class Worker {
   std::deque<Job> jobs_;
   bool naps_ = false;  // sleeping for a few milliseconds, no notification needed
   bool ended_ = false;
-  bool joined_ = false;
-  internal::Thread thread_;  // its larger stack is for deeply nested exchanges
+  std::function<void()> join_;  // empty after finish()
 };
 
 /// Logs to stderr and to the file of --journal, and tracks whether the chosen scenario took effect. Worker threads

@@ -83,8 +83,8 @@ std::string report_json(const Results& results) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Returns the annotations of problems and findings, and adds those of notes to `notices`. Those of a closed scope have
-/// the title of the scope.
+/// Returns the annotations of problems and findings, except notes, which it adds to `notices`. The `title` names a
+/// closed scope.
 std::string annotations(const Results& results, const Judged& judged, const std::string& title, std::string& notices) {
   std::string lines;
   for (const Problem& problem : judged.problems) {

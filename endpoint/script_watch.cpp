@@ -50,7 +50,7 @@ ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument 
       paths_(std::move(paths)),
       say_(std::move(say)),
       read_(std::move(signature)) {
-  thread_.start([this] { watch(); });
+  join_ = internal::start_thread([this] { watch(); });
 }
 
 ScriptWatch::~ScriptWatch() {
@@ -59,7 +59,7 @@ ScriptWatch::~ScriptWatch() {
     ended_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  join_();
 }
 
 ScriptState ScriptWatch::state() const {

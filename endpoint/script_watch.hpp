@@ -63,7 +63,7 @@ class ScriptWatch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  internal::Thread thread_;  // its larger stack is for deeply nested scripts
+  std::function<void()> join_;
 };
 
 }  // namespace endpoint

@@ -9,18 +9,14 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-Json limit_json(const std::optional<RateLimit>& limit) {
-  return limit ? Json(std::to_string(limit->requests) + "/" + internal::text::scripted(limit->window)) : Json();
+Json limit_json(std::size_t most, Duration window) {
+  return std::to_string(most) + "/" + internal::text::scripted(window);
 }
 
-Json limit_json(const std::optional<TokenLimit>& limit) {
-  return limit ? Json(std::to_string(limit->tokens) + "/" + internal::text::scripted(limit->window)) : Json();
-}
-
-/// Adds the limits of a key, or those that all keys share.
+/// Adds the limits of a key, or of all keys together.
 void add_limits(Json& json, const ApiKey& key) {
-  json["limit"] = limit_json(key.limit);
-  json["limit_tokens"] = limit_json(key.limit_tokens);
+  json["limit"] = key.limit ? limit_json(key.limit->requests, key.limit->window) : Json();
+  json["limit_tokens"] = key.limit_tokens ? limit_json(key.limit_tokens->tokens, key.limit_tokens->window) : Json();
   json["limit_concurrent"] = key.limit_concurrent ? Json(*key.limit_concurrent) : Json();
 }
 
@@ -85,10 +81,10 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
 
 ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   const std::string scope = control.scope_of(request);
-  Json keys = Json::array();
-  for (const ApiKey& key : control.inside().keys())
-    if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
   const internal::Inside inside = control.inside();
+  Json keys = Json::array();
+  for (const ApiKey& key : inside.keys())
+    if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}, {"headers", inside.key_headers()}, {"required", inside.requires_key()}}};
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "../core/json_reader.hpp"
+#include "../core/text.hpp"
 #include "../model/failure_rows.hpp"
 #include "../model/profile_traits.hpp"
 
@@ -23,11 +23,8 @@ std::string word_of(const std::string& own, std::string_view of_row, bool chosen
 Json code_of(const Failure& failure, const ErrorRow& row, bool chosen) {
   constexpr std::string_view limit = "$number";  // OpenAI's codes differ for integers and decimals
   const std::string& own = failure.code();
-  if (!row.code.empty() && row.code.front() == '#') {
-    const bool is_number = !own.empty() && own.size() < 10 && own.find_first_not_of("0123456789") == own.npos;
-    if (row.code == "#status" && !is_number) return failure.status();
-    return std::stoi(is_number ? own : std::string(row.code.substr(1)));
-  }
+  if (!row.code.empty() && row.code.front() == '#')
+    return text::whole_number(own).value_or(text::whole_number(row.code.substr(1)).value_or(failure.status()));
   const std::string code = word_of(own, row.code, chosen);
   if (code.empty() || code == "$null") return Json();
   if (code.compare(0, limit.size(), limit) != 0) return code;
@@ -52,17 +49,19 @@ Json error_values(const Failure& failure, const ErrorContext& context, const Err
           {"model", context.stream ? context.stream->model() : std::string()}};
 }
 
-/// Replaces each string that names a value, and the name of a text at the end of a string.
-void fill(Json& part, const Json& values) {
-  if (part.is_structured()) {
-    for (Json& inner : part) fill(inner, values);
-    return;
+/// Fills a template: replaces strings such as "$code" by values, and "id-$request_id" by a text with the value.
+std::string filled(std::string_view form, const Json& values) {
+  std::string body;
+  for (std::size_t mark; (mark = form.find('$')) != form.npos;) {
+    const std::size_t begin = form.rfind('"', mark) + 1;
+    const std::size_t end = form.find('"', mark);
+    const std::string before(form.substr(begin, mark - begin));
+    const Json& value = values.at(std::string(form.substr(mark + 1, end - mark - 1)));
+    body += form.substr(0, begin - 1);
+    body += text_of(before.empty() ? value : Json(before + value.get<std::string>()));
+    form.remove_prefix(end + 1);
   }
-  const std::string text = part.is_string() ? part.get<std::string>() : std::string();
-  const std::size_t name = text.find('$');
-  if (name == text.npos) return;
-  const Json& value = values.at(text.substr(name + 1));
-  part = name == 0 ? value : Json(text.substr(0, name) + value.get<std::string>());
+  return body.append(form);
 }
 
 Json json_of(const wire::Model& model, std::int64_t created) {
@@ -77,10 +76,7 @@ std::string error_body(const Failure& failure, const ErrorContext& context, bool
   const ErrorRow& row = error_row_of(profile, failure.status(), failure.code());
   std::string_view body = row.body.empty() ? profile.error_body : row.body;
   if (event && !profile.error_event.empty()) body = profile.error_event;
-  Json json = read_json_if_valid(body);
-  if (json.is_discarded()) return std::string(body);
-  bodies::fill(json, bodies::error_values(failure, context, row));
-  return bodies::text_of(json);
+  return bodies::filled(body, bodies::error_values(failure, context, row));
 }
 
 std::string model_body(const wire::Model& model, std::int64_t created) {

@@ -25,11 +25,11 @@ struct Model {
 
 namespace detail {
 
-/// Values of an error answer that are not the failure's.
+/// The values of an error answer besides the failure.
 struct ErrorContext {
   Profile profile = Profile::documented;
   std::string request_id = {};
-  /// Whether the test sent the failure, so that a code of its own is kept.
+  /// True if the test sent the failure. Then the profile keeps the code that the test has chosen.
   bool scripted = true;
   /// The completion whose stream the error ends, or null.
   const Completion* stream = nullptr;

@@ -220,10 +220,9 @@ std::string Completion::body() const {
 
 void Completion::merge_extra(std::string& json, const char* message, bool begins) const {
   Json value = completions::read_own(json);
-  for (Json& choice : value["choices"]) {
-    if (!begins) continue;
-    for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
-  }
+  if (begins)
+    for (Json& choice : value["choices"])
+      for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   for (const Json& patch : extra_) value.merge_patch(patch);
   json = value.dump();
 }

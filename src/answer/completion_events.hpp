@@ -33,7 +33,7 @@ class CompletionEvents final : public EventSource {
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(const TextForm& form, const TokenizedText& text, std::size_t delta, StreamEvent& event);
-  /// Adds the usage of what was sent up to this chunk, which is that of the completion after the last delta.
+  /// Adds the usage of the tokens sent so far; after the last delta, the usage of the completion.
   void append_usage_so_far(StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Puts a choice's finish_reason into its last delta, if the reply asks for it.

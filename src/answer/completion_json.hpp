@@ -32,7 +32,7 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 void append_system_fingerprint(std::string& out, const Completion& completion);
 /// Appends the usage of the completion, or `so_far` instead.
 void append_usage(std::string& out, const Completion& completion, const TokenUsage* so_far = nullptr);
-/// Appends `finish_reason`, null without a reason.
+/// Appends `finish_reason`. Without a `reason`, it is JSON null.
 void append_finish_reason(std::string& out, std::optional<std::string_view> reason, const ProfileTraits& profile);
 void append_text(std::string& out, const TextForm& form, std::string_view text);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);

@@ -82,8 +82,7 @@ inline constexpr ScriptRow any_at_rows[] = {
     {"pointer", &text, "JSON pointer to an array or object", nullptr, true, pointer_pattern},
     {"match", &when,
      "conditions on one element: json_at, json_text_at, has_field, body_includes, any_at, any, all, not; their "
-     "pointers "
-     "begin at the element",
+     "pointers begin at the element",
      nullptr, true, R"("minProperties":1)"},
 };
 inline constexpr ScriptRow named_text_rows[] = {

@@ -89,10 +89,10 @@ struct ExchangeRecord final : ExchangeObserver {
   std::string raw_head;
   std::string raw_body;  // only of a chunked body; otherwise see request.body
   Decision decision;
-  std::string refusal;              // why the request was rejected or is malformed
-  bool is_one_too_many = false;     // whether a limit of concurrent requests refused it
-  std::shared_ptr<StubState> stub;  // the stub that answers, or null
-  std::size_t stub_call = 0;        // the number of the stub's call, from 0
+  std::string refusal;               // why the request was rejected or is malformed
+  bool exceeds_concurrency = false;  // whether a limit of concurrent requests refused it
+  std::shared_ptr<StubState> stub;   // the stub that answers, or null
+  std::size_t stub_call = 0;         // the number of the stub's call, from 0
   int status = 0;
   TimePoint received{};
   bool is_for_chat = false;  // whether its path is that of chat requests

@@ -503,7 +503,7 @@ void review_limited_keys(const std::vector<Seen>& all, const std::set<std::uint6
       if (key.others++ == 0) key.first = key.by;
       key.last = &seen;
     }
-    if (record.status == 429 && !record.is_one_too_many && was_refused(seen) && named_time(seen)) key.by = &seen;
+    if (record.status == 429 && !record.exceeds_concurrency && was_refused(seen) && named_time(seen)) key.by = &seen;
   }
   for (const auto& [id, key] : keys) {
     if (key.others == 0) continue;

@@ -57,10 +57,7 @@ void Acceptor::run() {
         make_room(socket);
         calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits:
-        is_accepting_ = false;
-        wait();
-        break;
+      case sockets::Acceptance::nobody_waits: wait(); break;
       case sockets::Acceptance::no_descriptor:
         if (find_a_descriptor()) break;
         [[fallthrough]];
@@ -77,6 +74,7 @@ void Acceptor::run() {
 }
 
 void Acceptor::wait() {
+  is_accepting_ = false;
   if (turned_away_.empty()) {
     sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
     return;

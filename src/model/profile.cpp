@@ -262,8 +262,12 @@ inline constexpr std::array rows = {
 }  // namespace profiles
 
 bool NameList::has(std::string_view name) const {
-  const auto spaced = [](std::string_view text) { return ' ' + std::string(text) + ' '; };
-  return name.find(' ') == name.npos && spaced(names).find(spaced(name)) != names.npos;
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(' ', begin), names.size());
+    if (names.substr(begin, end - begin) == name) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 const ProfileTraits& traits_of(Profile profile) {

@@ -81,7 +81,7 @@ struct ProfileTraits {
 
   // Errors and headers.
 
-  /// JSON in which a string with `$` names a value of `error_values()`. Other text is sent as it is.
+  /// JSON without spaces, in which a string with `$` names a value of `error_values()`. Other text is sent unchanged.
   std::string_view error_body = R"({"error":{"code":"$code","message":"$message","type":"$type"}})";
   /// The data of an event with an error. Empty: as error_body.
   std::string_view error_event;
@@ -90,7 +90,7 @@ struct ProfileTraits {
   /// The form of request ids, see make_id(), and their header. Empty: none.
   std::string_view request_id;
   std::string_view id_header;
-  /// All answers have the header; otherwise only those to chat requests that are no errors.
+  /// All answers have the header; otherwise only successful answers to chat requests.
   bool identifies_errors = true;
   /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
@@ -133,9 +133,9 @@ struct ProfileTraits {
   std::string_view further_usage;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
-  /// Each chunk has the usage of what was sent so far.
+  /// Each chunk has the usage of the tokens sent so far.
   bool usage_so_far = false;
-  /// Usage that nobody asked for is sent too, in a chunk that repeats the finish chunk.
+  /// Usage is sent even if the request does not ask for it, in a chunk that repeats the finish chunk.
   bool usage_repeats_finish = false;
 };
 

@@ -54,14 +54,11 @@ std::string foreign_format(const Json& document) { return detail::script_files::
 
 void hand_off_event_loop() noexcept { detail::hand_off_event_loop(); }
 
-struct Thread::Impl {
-  detail::StackedThread thread = {};
-};
-
-Thread::Thread() : impl_(std::make_unique<Impl>()) {}
-Thread::~Thread() = default;
-void Thread::start(std::function<void()> job) { impl_->thread.start(std::move(job)); }
-void Thread::join() { impl_->thread.join(); }
+std::function<void()> start_thread(std::function<void()> job) {
+  const auto thread = std::make_shared<detail::StackedThread>();
+  thread->start(std::move(job));
+  return [thread] { thread->join(); };
+}
 
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   return detail::message_of(problems, notes);

@@ -61,19 +61,9 @@ std::string foreign_format(const Json& document);
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
 void hand_off_event_loop() noexcept;
 
-/// A thread with a stack large enough for the deepest JSON that the library reads.
-class Thread {
- public:
-  Thread();
-  ~Thread();
-  /// Starts the thread. Throws std::system_error if the system has no thread left. The caller must call join().
-  void start(std::function<void()> job);
-  void join();
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
+/// Starts a thread with a stack large enough for the deepest JSON that the library reads. Returns the function that
+/// joins it. Throws std::system_error if the system has no thread left.
+[[nodiscard]] std::function<void()> start_thread(std::function<void()> job);
 
 // Options, failures, scenarios.
 
@@ -249,7 +239,7 @@ class Inside {
   Json settings_for(const Exchange& exchange) const;
   /// Returns "chat_completions", "list_models", or method and path, for a path as sent.
   std::string operation_name(const std::string& method, const std::string& path) const;
-  /// Returns all keys except those that the test has removed.
+  /// Returns the keys that are not deleted, and those that KeyOptions::deleted_after has deleted.
   std::vector<ApiKey> keys() const;
   /// Returns the limits that all keys share, as a key without an id.
   ApiKey limits() const;

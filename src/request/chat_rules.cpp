@@ -37,7 +37,7 @@ std::string too_long(const char* what, std::size_t most, std::size_t length) {
   return std::to_string(most) + ", but got " + what + " with length " + std::to_string(length);
 }
 
-/// Returns what is wrong with a schema, apart from the schemas in it; empty if nothing.
+/// Returns the error of a schema, but not of its inner schemas; empty if it is valid.
 using SchemaCheck = std::string (*)(const Json& schema);
 
 /// Checks a schema and the schemas in it. `context` is its place as the elements of a tuple of Python.
@@ -114,9 +114,11 @@ void Reader::breaks(std::string_view name, std::string at, const std::string& go
                         std::any_of(request_.findings.begin(), request_.findings.end(), is_it);
   if (!is_enforced && is_known) return;
   std::string message = rule->text;
-  for (const auto& [mark, value] : {std::pair("{at}", at), std::pair("{got}", got)})
-    for (std::size_t place = 0; (place = message.find(mark, place)) != std::string::npos; place += value.size())
-      message.replace(place, std::string_view(mark).size(), value);
+  for (std::size_t mark = 0; (mark = message.find('{', mark)) != message.npos;) {
+    const std::string& value = message.compare(mark, 4, "{at}") == 0 ? at : got;
+    message.replace(mark, message.find('}', mark) + 1 - mark, value);
+    mark += value.size();
+  }
   if (!is_enforced) {
     const char* const title = service_ == Profile::openai      ? "OpenAI"
                               : service_ == Profile::dashscope ? "DashScope"

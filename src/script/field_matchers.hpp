@@ -19,8 +19,8 @@ namespace mock_gateway::detail {
 
 struct MatcherNode;
 
-/// A member of ChatRequest or a function of it or the call, because the request reader treats some sent values as
-/// absent.
+/// A member of ChatRequest, or a function. Not the JSON of the body, because the request reader treats some sent values
+/// as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT

@@ -124,7 +124,7 @@ bool forced_for_operation(ServedRequest& served) {
   const Operation& named = served.route.operation;
   constexpr FailureScope::Kind kind = FailureScope::Kind::operation;
   if (forced(served, failures.take(kind, named.to_string()))) return true;
-  // Below the base path "/", the name of an unknown path may be either.
+  // With the base path "/", the path "/health" has the name "/v1/health". A test may name either.
   return served.route.kind == Route::Kind::unknown && named.path != path_of(served.request) &&
          forced(served, failures.take(kind, named.method + " " + served.request.path()));
 }

@@ -71,8 +71,7 @@ bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
   const std::string& key = served.presented.key.id;
   if (!gateway.keys->limits_tokens(key)) return false;
-  std::optional<Busy<const char*>> busy;
-  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto busy = busy_with(served.connection, gateway.settings.tokenizer);
   const std::size_t tokens = count(gateway.tokens);
   TakenAmount taken;
   if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
@@ -98,7 +97,7 @@ bool take_request(ServedRequest& served) {
                      failure(429, rate_limited().code(),
                              "The limit of " + limit + " is exceeded. Try again after the time in Retry-After."),
                      std::chrono::seconds{1});
-  served.answer.is_one_too_many = true;
+  served.answer.exceeds_concurrency = true;
   return true;
 }
 

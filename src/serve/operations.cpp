@@ -169,12 +169,10 @@ std::string Operations::name_at(std::string_view path) const {
   return base ? std::string(operations::version).append(path.substr(base->size())) : std::string();
 }
 
-bool Operations::is_chat(std::string_view path) const {
-  return has_names_as_addresses() ? path == operations::chat_path : name_at(path) == operations::chat_path;
-}
+bool Operations::is_chat(std::string_view path) const { return name_at(path) == operations::chat_path; }
 
 Route Operations::find(const std::string& method, std::string_view path) const {
-  return has_names_as_addresses() ? route(method, path, path) : route(method, path, name_at(path));
+  return route(method, path, name_at(path));
 }
 
 Route Operations::route(const std::string& method, std::string_view path, std::string_view name) const {

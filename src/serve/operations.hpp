@@ -85,8 +85,6 @@ class Operations {
 
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
-  /// Whether the names of the operations are their addresses.
-  bool has_names_as_addresses() const { return base_paths_.size() == 1 && base_paths_.front() == "/v1"; }
   /// Finds an operation by its address and its name; see name_at().
   Route route(const std::string& method, std::string_view path, std::string_view name) const;
 

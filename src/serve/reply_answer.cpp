@@ -144,8 +144,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
     return;
   }
   const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };
-  std::optional<Busy<const char*>> busy;
-  if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const auto busy = busy_with(served.connection, settings.tokenizer);
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {

@@ -112,11 +112,8 @@ std::optional<Failure> context_length_exceeded(const GatewayState& gateway, cons
 }
 
 bool refuse_length(ServedRequest& served) {
-  const GatewayState& gateway = served.gateway;
-  if (!gateway.models.context_window(served.chat->model)) return false;
-  std::optional<Busy<const char*>> busy;
-  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
-  const auto refusal = context_length_exceeded(gateway, *served.chat);
+  const auto busy = busy_with(served.connection, served.gateway.settings.tokenizer);
+  const auto refusal = context_length_exceeded(served.gateway, *served.chat);
   return refusal && served.reject(*refusal);
 }
 

@@ -316,7 +316,7 @@ void RunningExchange::record_answer(ServedRequest& served) {
   record.stub_call = answer.stub_call;
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
-  record.is_one_too_many = answer.is_one_too_many;
+  record.exceeds_concurrency = answer.exceeds_concurrency;
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers, answer.body);
   mask(record.redirect);

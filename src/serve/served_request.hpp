@@ -68,10 +68,10 @@ struct Answer {
   /// The request's place among the concurrent ones; null without a limit.
   std::unique_ptr<LimitUse> place;
   /// Whether a limit of concurrent requests refused it.
-  bool is_one_too_many = false;
+  bool exceeds_concurrency = false;
   DeliveryPlan delivery;
 
-  /// Drops everything but the place.
+  /// Resets all members except `place`.
   void restart();
 };
 

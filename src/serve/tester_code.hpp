@@ -56,6 +56,12 @@ std::optional<std::string> guarded_matchers(Connection& connection, const char* 
   return guarded(code);
 }
 
+/// Returns the scope of calls of the tokenizer; empty if the test has given none.
+inline std::optional<Busy<const char*>> busy_with(Connection& connection, const Tokenizer& tokenizer) {
+  if (!tokenizer) return std::nullopt;
+  return std::optional<Busy<const char*>>(std::in_place, connection, "the function given to Options::tokenizer");
+}
+
 /// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
 struct TokenizerThrew : std::runtime_error {
   using std::runtime_error::runtime_error;

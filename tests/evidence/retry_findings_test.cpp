@@ -275,8 +275,6 @@ struct Moved {
         failure(status, "", "").body("").header("Location", to.base_url().substr(0, to.base_url().size() - 3) + path));
   }
 
-  static Options quiet() { return Options{}.verify_on_destruction(false); }
-
   Gateway to{quiet()};
   Gateway gateway{quiet().seed(2)};
   Http there = Http("127.0.0.1", to.port(), gateway.api_key());

@@ -21,8 +21,6 @@ using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
 
-Options quiet() { return Options{}.verify_on_destruction(false); }
-
 /// A gateway on a manual clock, on which the client waits a second before each request.
 struct Wire {
   explicit Wire(Options options = quiet()) : gateway(options.clock(clock)) {}

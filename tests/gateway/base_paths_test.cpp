@@ -16,10 +16,9 @@ using test_support::chat_body;
 using test_support::codes;
 using test_support::contains;
 using test_support::Http;
+using test_support::quiet;
 using test_support::refused;
 using test_support::Response;
-
-Options quiet() { return Options{}.verify_on_destruction(false); }
 
 /// Returns the statuses of the list of models, of a model and of a chat below a base path.
 std::vector<int> statuses(const Http& http, const std::string& base) {

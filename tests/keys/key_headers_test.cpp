@@ -20,12 +20,11 @@ using test_support::chat_body;
 using test_support::codes;
 using test_support::contains;
 using test_support::Http;
+using test_support::quiet;
 using test_support::refused;
 using test_support::Response;
 using test_support::unauthorized_body;
 using test_support::without_counts;
-
-Options quiet() { return Options{}.verify_on_destruction(false); }
 
 std::string last_refusal(const Gateway& gateway) { return gateway.journal().last().summary(); }
 

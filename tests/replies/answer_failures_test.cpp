@@ -13,6 +13,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/verification.hpp"
 
 namespace answer_failures_test {
 
@@ -24,12 +25,11 @@ using test_support::contains;
 using test_support::End;
 using test_support::Http;
 using test_support::patience;
+using test_support::quiet;
 using test_support::RawConnection;
 using test_support::Response;
 
 inline Reply out_of_ideas(const ChatRequest&) { throw std::runtime_error("out of ideas"); }
-
-inline Options quiet() { return Options{}.verify_on_destruction(false); }
 
 TEST_CASE("a reply that cannot be made is reported even if nothing threw") {
   Gateway gateway{quiet()};

@@ -1,6 +1,7 @@
 #pragma once
 
-// The kinds of problems that verify() found, and the codes of findings that review() found, for comparison.
+// The kinds of problems that verify() found, and the codes of findings that review() found, for comparison; options of
+// a gateway that leaves its problems to the test.
 
 #include <string>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "mock_gateway.hpp"
 
 namespace test_support {
+
+/// Returns options of a gateway that prints no problems when it is destroyed.
+inline mock_gateway::Options quiet() { return mock_gateway::Options{}.verify_on_destruction(false); }
 
 inline std::vector<mock_gateway::Problem::Kind> kinds(const mock_gateway::Verification& verification) {
   std::vector<mock_gateway::Problem::Kind> kinds;
