@@ -834,7 +834,7 @@ class Scripts(unittest.TestCase):
 
     def test_a_mistake_in_a_script_is_reported_with_its_line(self):
         path = self.write(stubs=[{"repyl": "Hello."}])
-        for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
+        for words in ["serve", "--port", "0", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
             done = execute(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, re.escape(path) + r":\d+:\d+: /stubs/0")
@@ -864,7 +864,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual((said.count(": warning: "), "model_is" in said), (2, False), said)
 
         path = self.write(failures=[{"failure": 503, "for": {"key": "biling"}}], keys=[{"name": "billing"}])
-        for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
+        for words in ["serve", "--port", "0", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
             done = execute(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertRegex(done.stderr, re.escape(path) + r":\d+:\d+: /failures/0/for/key: the gateway has no key "

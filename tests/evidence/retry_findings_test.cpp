@@ -323,8 +323,8 @@ TEST_CASE("a key sent after a redirect from POST to GET, or to another name of t
   moved.there.get("/v1/models");
   CHECK(codes(moved.gateway.review()) == "key_sent_to_other_origin");
 
-  Gateway to{Moved::quiet()};
-  Gateway gateway{Moved::quiet()};  // the same seed, and therefore the same key
+  Gateway to{quiet()};
+  Gateway gateway{quiet()};  // the same seed, and therefore the same key
   const std::string location = "HTTP://LOCALHOST:" + std::to_string(to.port()) + "/v1/chat/completions#top";
   gateway.fail_next(failure(308, "", "").body("").header("Location", location));
   CHECK(Http(gateway).chat().status == 308);
@@ -333,8 +333,8 @@ TEST_CASE("a key sent after a redirect from POST to GET, or to another name of t
 }
 
 TEST_CASE("following a redirect within one gateway or to a destroyed gateway is not a mistake") {
-  auto gone = std::make_unique<Gateway>(Moved::quiet());
-  Gateway gateway{Moved::quiet()};
+  auto gone = std::make_unique<Gateway>(quiet());
+  Gateway gateway{quiet()};
   const Http http(gateway);
   gateway.fail_next(failure(307, "", "").body("").header("Location", "/v1/chat/completions"));
   CHECK(http.chat().status == 307);
