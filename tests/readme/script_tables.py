@@ -17,7 +17,10 @@ from pathlib import Path
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
 NAMES = {"interim": "connection_fault"}  # by the first key with the object, if the names differ
 SHARED = {"with failure: ": "failures", "trigger: ": "fault"}  # the table that describes keys of several tables
-DESCRIBED = {"acceptance": "documented-surface.md#acceptance", "sse": "delivery-and-faults.md#dialects"}  # by another page
+# Tables that another page describes, and where.
+DESCRIBED = {"acceptance": "documented-surface.md#acceptance", "gateway": "options-and-clocks.md#options",
+             "fault": "delivery-and-faults.md#triggers-and-effects", "sse": "delivery-and-faults.md#dialects"}
+SMALL = 3  # keys of an object in the last table
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 
@@ -188,8 +191,11 @@ class Tables:
                  group[0][2] if len(group) == 1 else f"as [described]({DESCRIBED[name]})") for kind, group in alike.items()]
 
     def markdown(self):
+        small = {name: rows for name, rows in self.objects.items() if len(rows) <= SMALL and name not in self.others}
         text = HEADING
         for name, rows in self.objects.items():
+            if name in small:
+                continue
             shared = {prefix: [row for row in rows if row[2].startswith(prefix) and self.has(table, row, prefix)]
                       for prefix, table in SHARED.items() if table != name}
             text += f"\n### {heading(name)}\n\n"
@@ -203,6 +209,10 @@ class Tables:
                 if repeated:
                     keys = " ".join(f"`{key}`" for key, _, _ in repeated)
                     text += f"| {keys} | | {prefix}as in {link(SHARED[prefix])} |\n"
+        text += "\n### Small objects\n\n| object | keys |\n|---|---|\n"
+        for name, rows in small.items():
+            keys = ". ".join(f"`{key}` ({kind}): {line}" for key, kind, line in rows)
+            text += f'| <a id="{anchor(heading(name))}"></a>`{name}` | {keys} |\n'
         return text
 
 
