@@ -18,7 +18,7 @@ HEADING, TYPES = "## Every key\n", "## Types of values\n"
 NAMES = {"interim": "connection_fault"}  # by the first key with the object, if the names differ
 SHARED = {"with failure: ": "failures", "trigger: ": "fault"}  # the table that describes keys of several tables
 # Tables that another page describes, and where.
-DESCRIBED = {"acceptance": "documented-surface.md#acceptance", "gateway": "options-and-clocks.md#options",
+DESCRIBED = {"acceptance": "documented-surface.md#acceptance",
              "fault": "delivery-and-faults.md#triggers-and-effects", "sse": "delivery-and-faults.md#dialects"}
 SMALL = 3  # keys of an object in the last table
 REMARKS = {"comment", "$schema"}  # keys that every object may have
