@@ -98,10 +98,11 @@ for job in jobs:
         table = re.search(r"^\| turn \|.*\n\|---.*\n((?:\|.*\n)+)", page, re.MULTILINE)[1]
         rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
         self.assertEqual([row[0].strip("`") for row in rows], TURNS)
-        for name, gateway, expected, good_client, reference in rows:
+        for name, gateway, expected in rows:
             cell = done.cells[name.strip("`"), "streamed"]
-            self.assertEqual((cell["expected"], cell["reference"]), (expected, reference), name)
-            self.assertIn(f"\n  the gateway {gateway.replace('`', '')}\n  a good client {good_client}\n", cell["why"].replace("`", ""), name)
+            self.assertEqual(cell["expected"].replace("answer or error", "either"), expected, name)
+            self.assertTrue(cell["reference"], name)
+            self.assertIn(f"\n  the gateway {gateway.replace('`', '')}\n  a good client ", cell["why"].replace("`", ""), name)
 
     def test_a_single_turn_is_reported_but_all_turns_are_played(self):
         code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"

@@ -17,6 +17,10 @@ from pathlib import Path
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
 NAMES = {"interim": "connection_fault"}  # by the first key with the object, if the names differ
 SHARED = {"with failure: ": "failures", "trigger: ": "fault"}  # the table that describes keys of several tables
+# Tables that another page describes, and where.
+DESCRIBED = {"acceptance": "documented-surface.md#acceptance",
+             "fault": "delivery-and-faults.md#triggers-and-effects", "sse": "delivery-and-faults.md#dialects"}
+SMALL = 3  # keys of an object in the last table
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 
@@ -175,22 +179,40 @@ class Tables:
         """Whether a table has the row, with the prefix or without it."""
         return row in self.objects[table] or (*row[:2], row[2][len(prefix):]) in self.objects[table]
 
+    @staticmethod
+    def rows_of(name, rows):
+        """Returns a row for each key, without a prefix that the table of the prefix does not need. Keys that another
+        page describes share a row with the other keys of their type."""
+        prefix = next((prefix for prefix, table in SHARED.items() if table == name), "")
+        if name not in DESCRIBED:
+            return [(f"`{key}`", kind, line.removeprefix(prefix)) for key, kind, line in rows]
+        alike = {kind: [row for row in rows if row[1] == kind] for _, kind, _ in rows}
+        return [(" ".join(f"`{key}`" for key, _, _ in group), kind,
+                 group[0][2] if len(group) == 1 else f"as [described]({DESCRIBED[name]})") for kind, group in alike.items()]
+
     def markdown(self):
+        small = {name: rows for name, rows in self.objects.items() if len(rows) <= SMALL and name not in self.others}
         text = HEADING
         for name, rows in self.objects.items():
+            if name in small:
+                continue
             shared = {prefix: [row for row in rows if row[2].startswith(prefix) and self.has(table, row, prefix)]
                       for prefix, table in SHARED.items() if table != name}
             text += f"\n### {heading(name)}\n\n"
             if name in self.others:
                 text += f"In place of an object: {self.others[name]}.\n\n"
             text += "| key | type | |\n|---|---|---|\n"
-            for key, kind, line in (row for row in rows if row not in sum(shared.values(), [])):
-                cells = [f"`{key}`", kind, line]
+            for keys, kind, line in self.rows_of(name, [row for row in rows if row not in sum(shared.values(), [])]):
+                cells = [keys, kind, line]
                 text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
             for prefix, repeated in shared.items():
                 if repeated:
                     keys = " ".join(f"`{key}`" for key, _, _ in repeated)
                     text += f"| {keys} | | {prefix}as in {link(SHARED[prefix])} |\n"
+        text += "\n### Small objects\n\n| object | keys |\n|---|---|\n"
+        for name, rows in small.items():
+            keys = ". ".join(f"`{key}` ({kind}): {line}" for key, kind, line in rows)
+            text += f'| <a id="{anchor(heading(name))}"></a>`{name}` | {keys} |\n'
         return text
 
 

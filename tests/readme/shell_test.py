@@ -137,7 +137,7 @@ class Session(unittest.TestCase):
                 scenario["name"],
                 "".join(" " + mark for key, mark in marks.items() if scenario[key]),
                 scenario["description"].replace("|", "\\|"),
-                scenario["expected"],
+                scenario["expected"].replace("answer or error", "either"),
             )
             for scenario in json.loads(self.run_and_check(["mock-gateway", "scenarios", "--json"]))
         ]
