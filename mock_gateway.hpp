@@ -28768,7 +28768,7 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected) return {};
   const std::string& description = record.request.key_description;
   const std::string& key = description.empty() ? record.request.key_id : description;
-  const bool has_reason = record.status == 401 || record.status == 403;
+  const bool has_reason = record.status == 401 || record.status == 403 || record.status == 429;
   return "was refused with " + what + (key.empty() ? "" : ", key " + excerpts::quoted(key)) +
          (has_reason ? ": " + record.refusal : "");
 }
@@ -29795,8 +29795,10 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
   if (sign.empty()) {
     if (is_final_error)
       return finding(finding_kinds::retried_final_error, first, second,
-                     "retried after " + error_of(*first.record) +
-                         ", but a retry cannot fix this error. Report it to the caller instead.");
+                     "retried after " + error_of(*first.record) + ", but a retry cannot fix this error. " +
+                         (first.record->advice.code == "context_length_exceeded"
+                              ? "Shorten the prompt, or report the error to the caller."
+                              : "Report it to the caller instead."));
     if (!early)
       return finding(finding_kinds::daily_quota_retried, first, second,
                      "retried " + soon_after_error(first, second, a_while) +
@@ -40893,48 +40895,48 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29305    evidence/redaction.cpp
 //  29447    evidence/redirects.cpp
 //  29571    evidence/retries.cpp
-//  30102    evidence/review.cpp
-//  30519    evidence/told_in_body.cpp
-//  30616    evidence/verification.cpp
-//  30734    serve/answer_headers.cpp
-//  30826    serve/asked_requests.cpp
-//  30893    serve/chat_judge.cpp
-//  31253    serve/connection_loop.cpp
-//  31414    serve/gateway_state.cpp
-//  31450    serve/judge.cpp
-//  31711    serve/limits.cpp
-//  31820    serve/operations.cpp
-//  32090    serve/reply_answer.cpp
-//  32232    serve/request_checks.cpp
-//  32339    serve/runner.cpp
-//  32743    serve/served_models.cpp
-//  32826    serve/served_request.cpp
-//  32911    gateway/catalogue.cpp
-//  33330    gateway/catalogue_chunks.cpp
-//  33641    gateway/catalogue_delivery.cpp
-//  33805    gateway/catalogue_entries.cpp
-//  34035    gateway/catalogue_failures.cpp
-//  34326    gateway/catalogue_framing.cpp
-//  34557    gateway/catalogue_tool_calls.cpp
-//  34764    gateway/chat_script.cpp
-//  34913    gateway/gateway.cpp
-//  35214    gateway/mishaps.cpp
-//  35556    gateway/options.cpp
-//  35765    gateway/sweep.cpp
-//  36185    document/scenario_files.cpp
-//  36323    document/script_document.cpp
-//  36716    document/script_faults.cpp
-//  37011    document/script_files.cpp
-//  37155    document/script_gateway.cpp
-//  37517    document/script_matchers.cpp
-//  37825    document/script_objects.cpp
-//  37985    document/script_reader.cpp
-//  38433    document/script_references.cpp
-//  38769    document/script_replies.cpp
-//  39160    document/script_schema.cpp
-//  39287    document/script_sections.cpp
-//  39830    document/script_values.cpp
-//  40218  Adapters
-//  40235    adapters/catch2.hpp
-//  40389    adapters/doctest.hpp
-//  40549    adapters/gtest.hpp
+//  30104    evidence/review.cpp
+//  30521    evidence/told_in_body.cpp
+//  30618    evidence/verification.cpp
+//  30736    serve/answer_headers.cpp
+//  30828    serve/asked_requests.cpp
+//  30895    serve/chat_judge.cpp
+//  31255    serve/connection_loop.cpp
+//  31416    serve/gateway_state.cpp
+//  31452    serve/judge.cpp
+//  31713    serve/limits.cpp
+//  31822    serve/operations.cpp
+//  32092    serve/reply_answer.cpp
+//  32234    serve/request_checks.cpp
+//  32341    serve/runner.cpp
+//  32745    serve/served_models.cpp
+//  32828    serve/served_request.cpp
+//  32913    gateway/catalogue.cpp
+//  33332    gateway/catalogue_chunks.cpp
+//  33643    gateway/catalogue_delivery.cpp
+//  33807    gateway/catalogue_entries.cpp
+//  34037    gateway/catalogue_failures.cpp
+//  34328    gateway/catalogue_framing.cpp
+//  34559    gateway/catalogue_tool_calls.cpp
+//  34766    gateway/chat_script.cpp
+//  34915    gateway/gateway.cpp
+//  35216    gateway/mishaps.cpp
+//  35558    gateway/options.cpp
+//  35767    gateway/sweep.cpp
+//  36187    document/scenario_files.cpp
+//  36325    document/script_document.cpp
+//  36718    document/script_faults.cpp
+//  37013    document/script_files.cpp
+//  37157    document/script_gateway.cpp
+//  37519    document/script_matchers.cpp
+//  37827    document/script_objects.cpp
+//  37987    document/script_reader.cpp
+//  38435    document/script_references.cpp
+//  38771    document/script_replies.cpp
+//  39162    document/script_schema.cpp
+//  39289    document/script_sections.cpp
+//  39832    document/script_values.cpp
+//  40220  Adapters
+//  40237    adapters/catch2.hpp
+//  40391    adapters/doctest.hpp
+//  40551    adapters/gtest.hpp

@@ -39,7 +39,7 @@ std::string failure(const ExchangeRecord& record) {
   if (record.decision != Decision::Kind::rejected) return {};
   const std::string& description = record.request.key_description;
   const std::string& key = description.empty() ? record.request.key_id : description;
-  const bool has_reason = record.status == 401 || record.status == 403;
+  const bool has_reason = record.status == 401 || record.status == 403 || record.status == 429;
   return "was refused with " + what + (key.empty() ? "" : ", key " + excerpts::quoted(key)) +
          (has_reason ? ": " + record.refusal : "");
 }

@@ -145,7 +145,9 @@ TEST_CASE("verify() notes refusals by limits and unknown models; other failures 
   const Notes notes = gateway.verify().notes();
   REQUIRE(notes.size() == 3);
   CHECK(notes[0].find("chaos: ") == 0);
-  CHECK(notes[1] == "exchange 2 was refused with 429 rate_limit_exceeded, key \"limited\"");
+  CHECK(notes[1] ==
+        "exchange 2 was refused with 429 rate_limit_exceeded, key \"limited\": The rate limit is exceeded. "
+        "Try again after the time in Retry-After.");
   CHECK(notes[2] == "exchange 3 was refused with 404 model_not_found, key \"default key\"");
 }
 

@@ -163,7 +163,9 @@ TEST_CASE("a client that sends a too long prompt again is reported") {
   http.chat(too_long);
   const Review review = gateway.review();
   CHECK(codes(review) == "retried_final_error");
-  CHECK(contains(review.message(), "retried after 400 \"context_length_exceeded\""));
+  CHECK(contains(review.message(),
+                 "retried after 400 \"context_length_exceeded\", but a retry cannot fix this error. "
+                 "Shorten the prompt, or report the error to the caller."));
   CHECK(gateway.verify());
 }
 
