@@ -242,7 +242,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(sorted(listed), sorted(documented))
 
     def test_the_examples_are_valid(self):
-        files = sorted((CHECKOUT / "examples/scripts").iterdir())
+        files = sorted((CHECKOUT / "examples/scripts").rglob("*.jsonc"))
         self.assertGreater(len(files), 0)
         for file in files:
             with self.subTest(file.name):
