@@ -3258,6 +3258,8 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Sets the limits, rights and other options of the default key. Its secret, if set, replaces that of api_key().
+  [[nodiscard]] Options default_key(KeyOptions key) const;
   /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
   /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
   /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another
@@ -11213,7 +11215,7 @@ struct OptionValues {
   bool any_model = false;
   std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
-  std::optional<std::string> api_key;
+  KeyOptions default_key;
   std::vector<std::string> key_headers;
   bool key_required = true;
   std::vector<std::string> base_paths;  // empty: "/v1"
@@ -29798,7 +29800,8 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                      "retried after " + error_of(*first.record) + ", but a retry cannot fix this error. " +
                          (first.record->advice.code == "context_length_exceeded"
                               ? "Shorten the prompt, or report the error to the caller."
-                              : "Report it to the caller instead."));
+                          : first.record->status == 401 ? "Use another key, or report the error to the caller."
+                                                        : "Report it to the caller instead."));
     if (!early)
       return finding(finding_kinds::daily_quota_retried, first, second,
                      "retried " + soon_after_error(first, second, a_while) +
@@ -30478,10 +30481,17 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
   if (reported_) reported_->add_notes(harmless);
+  const auto kind_of = [](const Finding& finding) {
+    // A retry's wait differs each time: "retried 0.5 s after 429 …, but Retry-After was 1 s".
+    const bool is_retry = finding.message.rfind("retried ", 0) == 0;
+    return std::pair(
+        finding.code,
+        finding.message.substr(is_retry ? std::min(finding.message.size(), finding.message.find(", but ")) : 0));
+  };
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
-  for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
+  for (const Finding& finding : findings_) alike[kind_of(finding)].push_back(&finding);
   for (const Finding& finding : findings_) {
-    const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
+    const std::vector<const Finding*>& others = alike[kind_of(finding)];
     if (others.front() != &finding) continue;
     if (!lines.empty()) lines += '\n';
     lines += detail::text_of(finding);
@@ -34977,10 +34987,8 @@ class Gateway::Impl : public detail::NoteSource {
         problems(state, options.without_findings),
         verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
-    detail::KeyValues default_key;
-    default_key.secret = options.api_key;
-    default_secret = state.keys->create("default key", default_key).secret;
     const Keys console(state.keys);
+    default_secret = console.create("default key", options.default_key).secret;
     for (const detail::InitialKey& key : options.keys)
       state.keys->offer(console.create(key.description, key.options).id);
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
@@ -35593,7 +35601,12 @@ MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
 }
 MOCK_GATEWAY_INLINE Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
-  return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
+  return default_key(detail::Access::data(*this).default_key.secret(std::move(secret)));
+}
+MOCK_GATEWAY_INLINE Options Options::default_key(KeyOptions key) const {
+  const std::optional<std::string>& before = detail::Access::values(detail::Access::data(*this).default_key).secret;
+  if (before && !detail::Access::values(key).secret) key = key.secret(*before);
+  return detail::with(*this, &detail::OptionValues::default_key, std::move(key));
 }
 MOCK_GATEWAY_INLINE Options Options::key_header(std::string name) const {
   // Headers that the gateway or HTTP itself reads.
@@ -37337,6 +37350,9 @@ MOCK_GATEWAY_INLINE void set_gateway_pace(ScriptReader& reader, const ScriptNode
   options_of(target) = options_of(target).pace(pace);
 }
 
+ScriptType default_key();
+void set_default_key(ScriptReader& reader, const ScriptNode& node, void* target);
+
 inline constexpr ScriptRow gateway_rows[] = {
     {"host", &text, "the address or name to listen on; 127.0.0.1 unless set", &SetBy<&Options::host>::apply, false,
      R"("minLength":1)"},
@@ -37345,6 +37361,7 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
+    {"default_key", &default_key, "the limits, rights and states of the default key", &set_default_key},
     {"key_headers", &header_names, "headers that may carry a key without `Bearer`, beside Authorization",
      &script_values::apply_each<&add_text<&Options::key_header>>},
     {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
@@ -37492,6 +37509,17 @@ inline constexpr ScriptRow key_rows[] = {
      &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
+
+// Without `name` and `secret`.
+inline constexpr ScriptTable default_key_table{"default_key", key_rows + 2, std::size(key_rows) - 2};
+
+MOCK_GATEWAY_INLINE ScriptType default_key() { return {"object", nullptr, &default_key_table}; }
+
+MOCK_GATEWAY_INLINE void set_default_key(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey key;
+  reader.read_object(node, default_key_table, &key);
+  options_of(target) = options_of(target).default_key(key.options);
+}
 
 MOCK_GATEWAY_INLINE ScriptType keys() { return {"list of keys", R"({"type":"array","items":"$rows"})", &key_table}; }
 
@@ -40701,242 +40729,242 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3157    model/profile.hpp
 //   3191    model/tokenizer.hpp
 //   3203    gateway/options.hpp
-//   3368    model/acceptance.hpp
-//   3537    request/chat_request.hpp
-//   3656    script/scope.hpp
-//   3710    script/failure_scope.hpp
-//   3757    script/chaos.hpp
-//   3851    gateway/sweep.hpp
-//   3992    gateway/catalogue.hpp
-//   4153    gateway/mishaps.hpp
-//   4252    document/scenario_files.hpp
-//   4284    document/script_document.hpp
-//   4423    evidence/evidence_json.hpp
-//   4447    core/printed.hpp
-//   4476    core/reporter.hpp
-//   4555  Implementation
-//   4616    core/rows.hpp
-//   4642    core/text.hpp
-//   4748    core/random.hpp
-//   4779    core/json_reader.hpp
-//   4835    core/pattern.hpp
-//   4926    core/json_pointer.hpp
-//   4974    core/calendar.hpp
-//   4993    core/access.hpp
-//   5069    core/timeline.hpp
-//   5249    core/change_count.hpp
-//   5293    core/process.hpp
-//   5320    core/warning.hpp
-//   5335    core/heap_optional.hpp
-//   5362    core/handoff.hpp
-//   5399    model/profile_traits.hpp
-//   5540    model/checks.hpp
-//   5556    model/reply_data.hpp
-//   5625    model/failure_rows.hpp
-//   5665    model/request_error.hpp
-//   5678    model/fault_rows.hpp
-//   5794    model/dialect_rows.hpp
-//   5831    model/finding_kinds.hpp
-//   5920    model/reply_checks.hpp
-//   5969    request/embedding_request.hpp
-//   5993    request/chat_parser.hpp
-//   6011    request/service_rules.hpp
-//   6095    request/chat_fields.hpp
-//   6143    request/chat_reader.hpp
-//   6251    keys/secrets.hpp
-//   6294    keys/key_store.hpp
-//   6546    answer/events.hpp
-//   6604    answer/tokens.hpp
-//   6675    answer/completion.hpp
-//   6765    answer/bodies.hpp
-//   6804    answer/completion_json.hpp
-//   6844    answer/completion_events.hpp
-//   6907    answer/words.hpp
-//   6922    answer/default_reply.hpp
-//   6937    answer/schema_checker.hpp
-//   7040    answer/embeddings.hpp
-//   7056    answer/occurrences.hpp
-//   7091    script/matcher_node.hpp
-//   7211    script/owed_replies.hpp
-//   7273    script/script.hpp
-//   7539    script/chaos_plan.hpp
-//   7581    script/chaos_rules.hpp
-//   7655    script/connection_faults.hpp
-//   7709    script/forced_failures.hpp
-//   7748    script/field_matchers.hpp
-//   7823    script/hiding.hpp
-//   7865    script/excerpts.hpp
-//   7889    script/json_comparison.hpp
-//   7915    delivery/answer_log.hpp
-//   8025    delivery/gzip.hpp
-//   8051    delivery/framing.hpp
-//   8109    delivery/outlet.hpp
-//   8157    delivery/pace_schedule.hpp
-//   8199    delivery/progress.hpp
-//   8261    delivery/waits.hpp
-//   8337    delivery/write_queue.hpp
-//   8432    delivery/delivery.hpp
-//   8722    http/exchange_observer.hpp
-//   8756    http/sockets.hpp
-//   8876    http/wakes.hpp
-//   8945    http/connection.hpp
-//   9214    http/request_reader.hpp
-//   9341    http/server.hpp
-//   9403    http/response.hpp
-//   9418    http/turned_away.hpp
-//   9466    http/workers.hpp
-//   9522    http/acceptor.hpp
-//   9568    http/poller.hpp
-//   9621    http/reactor.hpp
-//   9727    evidence/kept_problems.hpp
-//   9790    evidence/record.hpp
-//  10051    evidence/diagnosis.hpp
-//  10116    evidence/gateway_problems.hpp
-//  10215    evidence/review_parts.hpp
-//  10284    serve/asked_requests.hpp
-//  10361    serve/operations.hpp
-//  10448    serve/served_models.hpp
-//  10489    serve/gateway_state.hpp
-//  10549    serve/served_request.hpp
-//  10757    serve/runner.hpp
-//  10813    serve/connection_loop.hpp
-//  10856    serve/tester_code.hpp
-//  10927    gateway/catalogue_entries.hpp
-//  11198    gateway/option_values.hpp
-//  11263    gateway/sweep_run.hpp
-//  11287    document/script_reader.hpp
-//  11498    document/script_sections.hpp
-//  11684    document/script_values.hpp
-//  11850    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12336    core/gate.cpp
-//  12548    core/json_reader.cpp
-//  12889    core/pattern.cpp
-//  13302    core/random.cpp
-//  13361    core/reporter.cpp
-//  13459    core/text.cpp
-//  13811    model/acceptance.cpp
-//  13870    model/checks.cpp
-//  13907    model/connection_fault.cpp
-//  14009    model/failure.cpp
-//  14151    model/fault.cpp
-//  14385    model/finding.cpp
-//  14419    model/http_reply.cpp
-//  14485    model/pace.cpp
-//  14683    model/profile.cpp
-//  14986    model/range.cpp
-//  15016    model/received_request.cpp
-//  15084    model/reply.cpp
-//  15490    model/reply_checks.cpp
-//  15684    model/reply_template.cpp
-//  15851    model/sent_answer.cpp
-//  15879    model/sse_dialect.cpp
-//  16024    request/chat_fields.cpp
-//  16166    request/chat_messages.cpp
-//  16379    request/chat_reader.cpp
-//  16794    request/chat_request.cpp
-//  16878    request/chat_rules.cpp
-//  17141    request/embedding_request.cpp
-//  17229    keys/api_key.cpp
-//  17290    keys/key_limits.cpp
-//  17454    keys/key_store.cpp
-//  17907    keys/keys.cpp
-//  17981    keys/secrets.cpp
-//  18186    answer/bodies.cpp
-//  18273    answer/completion.cpp
-//  18498    answer/completion_events.cpp
-//  18713    answer/completion_json.cpp
-//  18954    answer/default_reply.cpp
-//  19131    answer/embeddings.cpp
-//  19248    answer/schema_checker.cpp
-//  19711    answer/schema_instance.cpp
-//  20084    answer/tokens.cpp
-//  20305    answer/words.cpp
-//  20366    script/chaos.cpp
-//  20506    script/chaos_rules.cpp
-//  20618    script/connection_faults.cpp
-//  20727    script/excerpts.cpp
-//  20789    script/field_matchers.cpp
-//  21262    script/forced_failures.cpp
-//  21351    script/hiding.cpp
-//  21469    script/json_comparison.cpp
-//  21555    script/matcher.cpp
-//  21863    script/matchers.cpp
-//  22214    script/scope.cpp
-//  22272    script/script.cpp
-//  22690    script/text_matchers.cpp
-//  22829    delivery/answer_log.cpp
-//  22999    delivery/delivery.cpp
-//  23469    delivery/faults_and_waits.cpp
-//  23765    delivery/framing.cpp
-//  23905    delivery/gzip.cpp
-//  23977    delivery/pace_schedule.cpp
-//  24046    delivery/progress.cpp
-//  24127    delivery/write_queue.cpp
-//  24268    http/acceptor.cpp
-//  24383    http/compatibility.cpp
-//  24436    http/connection.cpp
-//  25019    http/poller.cpp
-//  25187    http/reactor.cpp
-//  25450    http/request_reader.cpp
-//  25923    http/response.cpp
-//  26004    http/server.cpp
-//  26437    http/sockets.cpp
-//  26939    http/turned_away.cpp
-//  27023    http/workers.cpp
-//  27136    evidence/diagnosis.cpp
-//  27366    evidence/evidence_json.cpp
-//  27735    evidence/exchange.cpp
-//  28029    evidence/gateway_problems.cpp
-//  28476    evidence/journal.cpp
-//  28631    evidence/kept_problems.cpp
-//  28741    evidence/notes.cpp
-//  28843    evidence/record.cpp
-//  29305    evidence/redaction.cpp
-//  29447    evidence/redirects.cpp
-//  29571    evidence/retries.cpp
-//  30104    evidence/review.cpp
-//  30521    evidence/told_in_body.cpp
-//  30618    evidence/verification.cpp
-//  30736    serve/answer_headers.cpp
-//  30828    serve/asked_requests.cpp
-//  30895    serve/chat_judge.cpp
-//  31255    serve/connection_loop.cpp
-//  31416    serve/gateway_state.cpp
-//  31452    serve/judge.cpp
-//  31713    serve/limits.cpp
-//  31822    serve/operations.cpp
-//  32092    serve/reply_answer.cpp
-//  32234    serve/request_checks.cpp
-//  32341    serve/runner.cpp
-//  32745    serve/served_models.cpp
-//  32828    serve/served_request.cpp
-//  32913    gateway/catalogue.cpp
-//  33332    gateway/catalogue_chunks.cpp
-//  33643    gateway/catalogue_delivery.cpp
-//  33807    gateway/catalogue_entries.cpp
-//  34037    gateway/catalogue_failures.cpp
-//  34328    gateway/catalogue_framing.cpp
-//  34559    gateway/catalogue_tool_calls.cpp
-//  34766    gateway/chat_script.cpp
-//  34915    gateway/gateway.cpp
-//  35216    gateway/mishaps.cpp
-//  35558    gateway/options.cpp
-//  35767    gateway/sweep.cpp
-//  36187    document/scenario_files.cpp
-//  36325    document/script_document.cpp
-//  36718    document/script_faults.cpp
-//  37013    document/script_files.cpp
-//  37157    document/script_gateway.cpp
-//  37519    document/script_matchers.cpp
-//  37827    document/script_objects.cpp
-//  37987    document/script_reader.cpp
-//  38435    document/script_references.cpp
-//  38771    document/script_replies.cpp
-//  39162    document/script_schema.cpp
-//  39289    document/script_sections.cpp
-//  39832    document/script_values.cpp
-//  40220  Adapters
-//  40237    adapters/catch2.hpp
-//  40391    adapters/doctest.hpp
-//  40551    adapters/gtest.hpp
+//   3370    model/acceptance.hpp
+//   3539    request/chat_request.hpp
+//   3658    script/scope.hpp
+//   3712    script/failure_scope.hpp
+//   3759    script/chaos.hpp
+//   3853    gateway/sweep.hpp
+//   3994    gateway/catalogue.hpp
+//   4155    gateway/mishaps.hpp
+//   4254    document/scenario_files.hpp
+//   4286    document/script_document.hpp
+//   4425    evidence/evidence_json.hpp
+//   4449    core/printed.hpp
+//   4478    core/reporter.hpp
+//   4557  Implementation
+//   4618    core/rows.hpp
+//   4644    core/text.hpp
+//   4750    core/random.hpp
+//   4781    core/json_reader.hpp
+//   4837    core/pattern.hpp
+//   4928    core/json_pointer.hpp
+//   4976    core/calendar.hpp
+//   4995    core/access.hpp
+//   5071    core/timeline.hpp
+//   5251    core/change_count.hpp
+//   5295    core/process.hpp
+//   5322    core/warning.hpp
+//   5337    core/heap_optional.hpp
+//   5364    core/handoff.hpp
+//   5401    model/profile_traits.hpp
+//   5542    model/checks.hpp
+//   5558    model/reply_data.hpp
+//   5627    model/failure_rows.hpp
+//   5667    model/request_error.hpp
+//   5680    model/fault_rows.hpp
+//   5796    model/dialect_rows.hpp
+//   5833    model/finding_kinds.hpp
+//   5922    model/reply_checks.hpp
+//   5971    request/embedding_request.hpp
+//   5995    request/chat_parser.hpp
+//   6013    request/service_rules.hpp
+//   6097    request/chat_fields.hpp
+//   6145    request/chat_reader.hpp
+//   6253    keys/secrets.hpp
+//   6296    keys/key_store.hpp
+//   6548    answer/events.hpp
+//   6606    answer/tokens.hpp
+//   6677    answer/completion.hpp
+//   6767    answer/bodies.hpp
+//   6806    answer/completion_json.hpp
+//   6846    answer/completion_events.hpp
+//   6909    answer/words.hpp
+//   6924    answer/default_reply.hpp
+//   6939    answer/schema_checker.hpp
+//   7042    answer/embeddings.hpp
+//   7058    answer/occurrences.hpp
+//   7093    script/matcher_node.hpp
+//   7213    script/owed_replies.hpp
+//   7275    script/script.hpp
+//   7541    script/chaos_plan.hpp
+//   7583    script/chaos_rules.hpp
+//   7657    script/connection_faults.hpp
+//   7711    script/forced_failures.hpp
+//   7750    script/field_matchers.hpp
+//   7825    script/hiding.hpp
+//   7867    script/excerpts.hpp
+//   7891    script/json_comparison.hpp
+//   7917    delivery/answer_log.hpp
+//   8027    delivery/gzip.hpp
+//   8053    delivery/framing.hpp
+//   8111    delivery/outlet.hpp
+//   8159    delivery/pace_schedule.hpp
+//   8201    delivery/progress.hpp
+//   8263    delivery/waits.hpp
+//   8339    delivery/write_queue.hpp
+//   8434    delivery/delivery.hpp
+//   8724    http/exchange_observer.hpp
+//   8758    http/sockets.hpp
+//   8878    http/wakes.hpp
+//   8947    http/connection.hpp
+//   9216    http/request_reader.hpp
+//   9343    http/server.hpp
+//   9405    http/response.hpp
+//   9420    http/turned_away.hpp
+//   9468    http/workers.hpp
+//   9524    http/acceptor.hpp
+//   9570    http/poller.hpp
+//   9623    http/reactor.hpp
+//   9729    evidence/kept_problems.hpp
+//   9792    evidence/record.hpp
+//  10053    evidence/diagnosis.hpp
+//  10118    evidence/gateway_problems.hpp
+//  10217    evidence/review_parts.hpp
+//  10286    serve/asked_requests.hpp
+//  10363    serve/operations.hpp
+//  10450    serve/served_models.hpp
+//  10491    serve/gateway_state.hpp
+//  10551    serve/served_request.hpp
+//  10759    serve/runner.hpp
+//  10815    serve/connection_loop.hpp
+//  10858    serve/tester_code.hpp
+//  10929    gateway/catalogue_entries.hpp
+//  11200    gateway/option_values.hpp
+//  11265    gateway/sweep_run.hpp
+//  11289    document/script_reader.hpp
+//  11500    document/script_sections.hpp
+//  11686    document/script_values.hpp
+//  11852    core/calendar.cpp
+//  11933    core/clock.cpp
+//  12338    core/gate.cpp
+//  12550    core/json_reader.cpp
+//  12891    core/pattern.cpp
+//  13304    core/random.cpp
+//  13363    core/reporter.cpp
+//  13461    core/text.cpp
+//  13813    model/acceptance.cpp
+//  13872    model/checks.cpp
+//  13909    model/connection_fault.cpp
+//  14011    model/failure.cpp
+//  14153    model/fault.cpp
+//  14387    model/finding.cpp
+//  14421    model/http_reply.cpp
+//  14487    model/pace.cpp
+//  14685    model/profile.cpp
+//  14988    model/range.cpp
+//  15018    model/received_request.cpp
+//  15086    model/reply.cpp
+//  15492    model/reply_checks.cpp
+//  15686    model/reply_template.cpp
+//  15853    model/sent_answer.cpp
+//  15881    model/sse_dialect.cpp
+//  16026    request/chat_fields.cpp
+//  16168    request/chat_messages.cpp
+//  16381    request/chat_reader.cpp
+//  16796    request/chat_request.cpp
+//  16880    request/chat_rules.cpp
+//  17143    request/embedding_request.cpp
+//  17231    keys/api_key.cpp
+//  17292    keys/key_limits.cpp
+//  17456    keys/key_store.cpp
+//  17909    keys/keys.cpp
+//  17983    keys/secrets.cpp
+//  18188    answer/bodies.cpp
+//  18275    answer/completion.cpp
+//  18500    answer/completion_events.cpp
+//  18715    answer/completion_json.cpp
+//  18956    answer/default_reply.cpp
+//  19133    answer/embeddings.cpp
+//  19250    answer/schema_checker.cpp
+//  19713    answer/schema_instance.cpp
+//  20086    answer/tokens.cpp
+//  20307    answer/words.cpp
+//  20368    script/chaos.cpp
+//  20508    script/chaos_rules.cpp
+//  20620    script/connection_faults.cpp
+//  20729    script/excerpts.cpp
+//  20791    script/field_matchers.cpp
+//  21264    script/forced_failures.cpp
+//  21353    script/hiding.cpp
+//  21471    script/json_comparison.cpp
+//  21557    script/matcher.cpp
+//  21865    script/matchers.cpp
+//  22216    script/scope.cpp
+//  22274    script/script.cpp
+//  22692    script/text_matchers.cpp
+//  22831    delivery/answer_log.cpp
+//  23001    delivery/delivery.cpp
+//  23471    delivery/faults_and_waits.cpp
+//  23767    delivery/framing.cpp
+//  23907    delivery/gzip.cpp
+//  23979    delivery/pace_schedule.cpp
+//  24048    delivery/progress.cpp
+//  24129    delivery/write_queue.cpp
+//  24270    http/acceptor.cpp
+//  24385    http/compatibility.cpp
+//  24438    http/connection.cpp
+//  25021    http/poller.cpp
+//  25189    http/reactor.cpp
+//  25452    http/request_reader.cpp
+//  25925    http/response.cpp
+//  26006    http/server.cpp
+//  26439    http/sockets.cpp
+//  26941    http/turned_away.cpp
+//  27025    http/workers.cpp
+//  27138    evidence/diagnosis.cpp
+//  27368    evidence/evidence_json.cpp
+//  27737    evidence/exchange.cpp
+//  28031    evidence/gateway_problems.cpp
+//  28478    evidence/journal.cpp
+//  28633    evidence/kept_problems.cpp
+//  28743    evidence/notes.cpp
+//  28845    evidence/record.cpp
+//  29307    evidence/redaction.cpp
+//  29449    evidence/redirects.cpp
+//  29573    evidence/retries.cpp
+//  30107    evidence/review.cpp
+//  30531    evidence/told_in_body.cpp
+//  30628    evidence/verification.cpp
+//  30746    serve/answer_headers.cpp
+//  30838    serve/asked_requests.cpp
+//  30905    serve/chat_judge.cpp
+//  31265    serve/connection_loop.cpp
+//  31426    serve/gateway_state.cpp
+//  31462    serve/judge.cpp
+//  31723    serve/limits.cpp
+//  31832    serve/operations.cpp
+//  32102    serve/reply_answer.cpp
+//  32244    serve/request_checks.cpp
+//  32351    serve/runner.cpp
+//  32755    serve/served_models.cpp
+//  32838    serve/served_request.cpp
+//  32923    gateway/catalogue.cpp
+//  33342    gateway/catalogue_chunks.cpp
+//  33653    gateway/catalogue_delivery.cpp
+//  33817    gateway/catalogue_entries.cpp
+//  34047    gateway/catalogue_failures.cpp
+//  34338    gateway/catalogue_framing.cpp
+//  34569    gateway/catalogue_tool_calls.cpp
+//  34776    gateway/chat_script.cpp
+//  34925    gateway/gateway.cpp
+//  35224    gateway/mishaps.cpp
+//  35566    gateway/options.cpp
+//  35780    gateway/sweep.cpp
+//  36200    document/scenario_files.cpp
+//  36338    document/script_document.cpp
+//  36731    document/script_faults.cpp
+//  37026    document/script_files.cpp
+//  37170    document/script_gateway.cpp
+//  37547    document/script_matchers.cpp
+//  37855    document/script_objects.cpp
+//  38015    document/script_reader.cpp
+//  38463    document/script_references.cpp
+//  38799    document/script_replies.cpp
+//  39190    document/script_schema.cpp
+//  39317    document/script_sections.cpp
+//  39860    document/script_values.cpp
+//  40248  Adapters
+//  40265    adapters/catch2.hpp
+//  40419    adapters/doctest.hpp
+//  40579    adapters/gtest.hpp

@@ -194,6 +194,9 @@ void set_gateway_pace(ScriptReader& reader, const ScriptNode& node, void* target
   options_of(target) = options_of(target).pace(pace);
 }
 
+ScriptType default_key();
+void set_default_key(ScriptReader& reader, const ScriptNode& node, void* target);
+
 inline constexpr ScriptRow gateway_rows[] = {
     {"host", &text, "the address or name to listen on; 127.0.0.1 unless set", &SetBy<&Options::host>::apply, false,
      R"("minLength":1)"},
@@ -202,6 +205,7 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
     {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]([ -~]*[!-~])?$")"},
+    {"default_key", &default_key, "the limits, rights and states of the default key", &set_default_key},
     {"key_headers", &header_names, "headers that may carry a key without `Bearer`, beside Authorization",
      &script_values::apply_each<&add_text<&Options::key_header>>},
     {"key_required", &boolean, "false: a request without a key has the default key; true unless set",
@@ -349,6 +353,17 @@ inline constexpr ScriptRow key_rows[] = {
      &set_key_end},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
+
+// Without `name` and `secret`.
+inline constexpr ScriptTable default_key_table{"default_key", key_rows + 2, std::size(key_rows) - 2};
+
+ScriptType default_key() { return {"object", nullptr, &default_key_table}; }
+
+void set_default_key(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey key;
+  reader.read_object(node, default_key_table, &key);
+  options_of(target) = options_of(target).default_key(key.options);
+}
 
 ScriptType keys() { return {"list of keys", R"({"type":"array","items":"$rows"})", &key_table}; }
 

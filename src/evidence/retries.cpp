@@ -244,7 +244,8 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
                      "retried after " + error_of(*first.record) + ", but a retry cannot fix this error. " +
                          (first.record->advice.code == "context_length_exceeded"
                               ? "Shorten the prompt, or report the error to the caller."
-                              : "Report it to the caller instead."));
+                          : first.record->status == 401 ? "Use another key, or report the error to the caller."
+                                                        : "Report it to the caller instead."));
     if (!early)
       return finding(finding_kinds::daily_quota_retried, first, second,
                      "retried " + soon_after_error(first, second, a_while) +

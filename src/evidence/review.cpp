@@ -402,10 +402,17 @@ std::string Review::message() const {
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
   if (reported_) reported_->add_notes(harmless);
+  const auto kind_of = [](const Finding& finding) {
+    // A retry's wait differs each time: "retried 0.5 s after 429 …, but Retry-After was 1 s".
+    const bool is_retry = finding.message.rfind("retried ", 0) == 0;
+    return std::pair(
+        finding.code,
+        finding.message.substr(is_retry ? std::min(finding.message.size(), finding.message.find(", but ")) : 0));
+  };
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
-  for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
+  for (const Finding& finding : findings_) alike[kind_of(finding)].push_back(&finding);
   for (const Finding& finding : findings_) {
-    const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
+    const std::vector<const Finding*>& others = alike[kind_of(finding)];
     if (others.front() != &finding) continue;
     if (!lines.empty()) lines += '\n';
     lines += detail::text_of(finding);

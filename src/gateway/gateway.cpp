@@ -94,10 +94,8 @@ class Gateway::Impl : public detail::NoteSource {
         problems(state, options.without_findings),
         verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
-    detail::KeyValues default_key;
-    default_key.secret = options.api_key;
-    default_secret = state.keys->create("default key", default_key).secret;
     const Keys console(state.keys);
+    default_secret = console.create("default key", options.default_key).secret;
     for (const detail::InitialKey& key : options.keys)
       state.keys->offer(console.create(key.description, key.options).id);
     for (const std::string& secret : options.secrets) state.keys->hide(secret);

@@ -32,7 +32,7 @@ struct OptionValues {
   bool any_model = false;
   std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
-  std::optional<std::string> api_key;
+  KeyOptions default_key;
   std::vector<std::string> key_headers;
   bool key_required = true;
   std::vector<std::string> base_paths;  // empty: "/v1"

@@ -51,7 +51,12 @@ Options Options::embeddings(bool served) const {
 }
 Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 Options Options::api_key(std::string secret) const {
-  return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
+  return default_key(detail::Access::data(*this).default_key.secret(std::move(secret)));
+}
+Options Options::default_key(KeyOptions key) const {
+  const std::optional<std::string>& before = detail::Access::values(detail::Access::data(*this).default_key).secret;
+  if (before && !detail::Access::values(key).secret) key = key.secret(*before);
+  return detail::with(*this, &detail::OptionValues::default_key, std::move(key));
 }
 Options Options::key_header(std::string name) const {
   // Headers that the gateway or HTTP itself reads.

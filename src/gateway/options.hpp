@@ -69,6 +69,8 @@ class Options {
   /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
   /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
+  /// Sets the limits, rights and other options of the default key. Its secret, if set, replaces that of api_key().
+  [[nodiscard]] Options default_key(KeyOptions key) const;
   /// Adds a header that may carry the bare secret of a key, as `api-key` does for Azure, besides `Authorization:
   /// Bearer`; repeatable. Different keys in several headers get 401; an empty value, or `Bearer` without a key, counts
   /// as no key. Records mask the header. Throws GatewayError for an invalid name, and for a header with another

@@ -80,7 +80,9 @@ const std::vector<Restriction> restrictions = {
     {R"(, "operations": ["list_models"])", {403, 403, 200}},
 };
 
-TEST_CASE("each restriction of a key applies, whether a gateway starts with the script or mounts it") {
+TEST_CASE(
+    "each restriction of a key applies, whether a gateway starts with the script, mounts it, or has it as default "
+    "key") {
   std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // members that restrict nothing
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
@@ -92,6 +94,10 @@ TEST_CASE("each restriction of a key applies, whether a gateway starts with the 
     script.mount(mounted);
     CHECK(asked_with_ops_key(Http(mounted)) == row.restricted);
     const Json members = Json::parse("{" + std::string(row.members + 2) + "}");
+    const ScriptDocument by_default =
+        Replaced::script(R"("gateway": {"api_key": ")" + ops_secret + R"(", "default_key": )" + members.dump() + "}");
+    const Gateway its_own(by_default.options(Options{}.clock(clock)));
+    CHECK(asked_with_ops_key(Http(its_own)) == row.restricted);
     for (const auto& member : members.items()) tested.insert(member.key());
   }
   // The rows must cover every other member of a key in a script.
@@ -99,6 +105,11 @@ TEST_CASE("each restriction of a key applies, whether a gateway starts with the 
   const Json schema = script_schema();
   for (const auto& member : schema["properties"]["keys"]["items"]["properties"].items()) known.insert(member.key());
   CHECK(tested == known);
+  for (const char* const own : {"name", "secret"}) known.erase(own);
+  std::set<std::string> of_default;
+  for (const auto& member : schema["properties"]["gateway"]["properties"]["default_key"]["properties"].items())
+    of_default.insert(member.key());
+  CHECK(of_default == known);
 }
 
 TEST_CASE("a restriction of a key ends when the script removes it, and applies again when the script adds it again") {

@@ -493,7 +493,12 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   };
   CHECK(values(R"("host": "localhost")").host == "localhost");
   CHECK(values(R"("port": 65535)").port == 65535);
-  CHECK(values(R"("api_key": "sk-mine-0123")").api_key == "sk-mine-0123");
+  CHECK(detail::Access::values(values(R"("api_key": "sk-mine-0123")").default_key).secret == "sk-mine-0123");
+  const auto key = detail::Access::values(
+      values(R"("api_key": "sk-mine-0123", "default_key": {"limit_concurrent": 2, "deleted_after": 3})").default_key);
+  CHECK(key.secret == "sk-mine-0123");
+  CHECK(key.limit_concurrent == 2);
+  CHECK(key.deleted_after_requests == 3);
   CHECK(values(R"("seed": 7)").seed == 7);
   CHECK(values(R"("max_n": 4)").max_n == 4);
   CHECK(values(R"("max_body": 4000)").max_body == 4000);
@@ -555,6 +560,7 @@ TEST_CASE("each gateway key in a script equals the option of its name") {
   CHECK(answers_after("real", 50ms) >= 50ms);
   Places missing = noted.missing({"script.gateway"});
   for (const std::string& place : noted.missing({"script.gateway.acceptance"})) missing.erase(place);
+  for (const std::string& place : noted.missing({"script.gateway.default_key"})) missing.erase(place);  // as in `keys`
   for (const char* const word : {"", "=default", "=lenient", "=openai", "=strict"})
     missing.erase("script.gateway.acceptance" + std::string(word));  // a separate test covers acceptance
   CHECK(listed(missing) == "");

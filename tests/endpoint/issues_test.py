@@ -27,7 +27,7 @@ REASONS = {  # parts of the report about the wrong client, in their order
         "the base address must end with /api/paas/v4, not with /v1"],
     "requests-at-a-time": [
         "requests-at-a-time.jsonc:5  expected 3 calls, got 2",
-        'was refused with 429 rate_limit_exceeded, key "app": The limit of 2 concurrent requests is exceeded'],
+        'was refused with 429 rate_limit_exceeded, key "default key": The limit of 2 concurrent requests is exceeded'],
     "key-expires": [
         "key-expires.jsonc:6  expected 3 calls, got 1",
         'was refused with 401 unauthorized, key "old": the key is deleted: deleted after 3 requests'],

@@ -206,7 +206,7 @@ TEST_CASE("retries after the gateway's own rate limit are judged like those afte
 TEST_CASE("retrying a permanent error is a finding") {
   CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
         "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", but a retry cannot fix this "
-        "error. Report it to the caller instead.");
+        "error. Use another key, or report the error to the caller.");
   for (const Failure& failure : {bad_request(), forbidden(), mock_gateway::failure(402, "insufficient_quota", "Pay."),
                                  mock_gateway::failure(429, "insufficient_quota", "Pay.").retry_after(61s)}) {
     CAPTURE(failure.status());
@@ -335,10 +335,14 @@ TEST_CASE("calls that are refused together get no finding if they retry together
 TEST_CASE("a client that retries at once several times gets a finding each time") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
-  for (int i = 0; i < 3; ++i) wire.http.chat();
-  CHECK(without_counts(wire.gateway.review().message()) ==
-        "retry_after_ignored (exchange 2 after 1): retried after 0 s, but Retry-After was 60 s. Wait as long as the "
-        "header says before retrying. (1 more like it, the last in exchange 3)");
+  for (int i = 0; i < 3; ++i) {
+    wire.clock.advance(std::chrono::milliseconds{i});
+    wire.http.chat();
+  }
+  CHECK(
+      without_counts(wire.gateway.review().message()) ==
+      "retry_after_ignored (exchange 2 after 1): retried after 0.001 s, but Retry-After was 60 s. Wait as long as the "
+      "header says before retrying. (1 more like it, the last in exchange 3)");
 }
 
 TEST_CASE("a retry on the same connection is recognized") {

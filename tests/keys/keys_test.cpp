@@ -46,6 +46,22 @@ TEST_CASE("a gateway has a default key from the start, and its secret can be rea
   CHECK(gateway.keys().list().size() == 1);
 }
 
+TEST_CASE("the default key has the options that the test gives it, with either secret") {
+  const KeyOptions twice = KeyOptions{}.deleted_after(2);
+  for (const Options& options :
+       {Options{}.default_key(twice), Options{}.api_key("sk-mine-0123").default_key(twice),
+        Options{}.default_key(twice).api_key("sk-mine-0123"), Options{}.default_key(twice.secret("sk-mine-0123"))}) {
+    const Gateway gateway{options};
+    CHECK((gateway.api_key() == "sk-mine-0123") == (gateway.api_key() != Gateway().api_key()));
+    const Http http(gateway);
+    CHECK(http.chat().status == 200);
+    CHECK(http.chat().status == 200);
+    CHECK(http.chat().status == 401);
+  }
+  CHECK(Gateway(Options{}.api_key("sk-a-0123").default_key(KeyOptions{}.secret("sk-b-0123"))).api_key() == "sk-b-0123");
+  CHECK(error_of([] { Gateway(Options{}.default_key(KeyOptions{}.limit_concurrent(0))); }) != "");
+}
+
 TEST_CASE("a created key is accepted, and the console shows everything except its secret") {
   const ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};

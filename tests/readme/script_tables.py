@@ -187,8 +187,9 @@ class Tables:
         if name not in DESCRIBED:
             return [(f"`{key}`", kind, line.removeprefix(prefix)) for key, kind, line in rows]
         alike = {kind: [row for row in rows if row[1] == kind] for _, kind, _ in rows}
-        return [(" ".join(f"`{key}`" for key, _, _ in group), kind,
-                 group[0][2] if len(group) == 1 else f"as [described]({DESCRIBED[name]})") for kind, group in alike.items()]
+        described = f"as [described]({DESCRIBED[name]})"
+        return [(" ".join(f"`{key}`" for key, _, _ in group), kind, group[0][2] if len(group) == 1 else described)
+                for kind, group in alike.items()]
 
     def markdown(self):
         small = {name: rows for name, rows in self.objects.items() if len(rows) <= SMALL and name not in self.others}
@@ -201,6 +202,11 @@ class Tables:
             text += f"\n### {heading(name)}\n\n"
             if name in self.others:
                 text += f"In place of an object: {self.others[name]}.\n\n"
+            whole = next((table for table, its in self.objects.items() if set(rows) < set(its)), None)
+            if whole and len(rows) > SMALL:
+                missing = " and ".join(f"`{row[0]}`" for row in self.objects[whole] if row not in rows)
+                text += f"The {link(whole)} without {missing}.\n"
+                continue
             text += "| key | type | |\n|---|---|---|\n"
             for keys, kind, line in self.rows_of(name, [row for row in rows if row not in sum(shared.values(), [])]):
                 cells = [keys, kind, line]

@@ -556,7 +556,7 @@ TEST_CASE("verify() and review() print the seed, the affected requests and how t
   http.chat();
   CHECK(without_counts(gateway.review().message()) ==
         "retried_final_error (exchange 5 after 3): retried after 401 \"unauthorized\", but a retry cannot fix this "
-        "error. Report it to the caller instead.\n"
+        "error. Use another key, or report the error to the caller.\n"
         "chaos: seed 42, 3 rules, 2 of 4 requests struck; Options{}.seed(42) or --seed 42 repeats these strikes");
 
   gateway.chat().named("weather").when(user_says("weather")).expect(1).reply("Sunny.");

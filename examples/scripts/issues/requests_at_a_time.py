@@ -9,7 +9,7 @@ from asking import chat, send
 
 def ask(text):
     for _ in range(5):
-        status, _, headers = send("/chat/completions", chat(text), key="sk-app")
+        status, _, headers = send("/chat/completions", chat(text))
         if status == 200 or sys.argv[1] == "wrong":
             break
         time.sleep(float(headers["Retry-After"]))
