@@ -6034,6 +6034,8 @@ inline constexpr const char* long_array =
     "Invalid '{at}': array too long. Expected an array with maximum length {got} instead.";
 inline constexpr const char* long_string =
     "Invalid '{at}': string too long. Expected a string with maximum length {got} instead.";
+inline constexpr const char* wrong_name =
+    "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.";
 inline constexpr const char* needs_tools =
     "Invalid value for '{at}': '{at}' is only allowed when 'tools' are specified.";
 
@@ -6043,18 +6045,23 @@ inline constexpr Rule rules[] = {
     {openai, "tool_call_id_too_long", "string_above_max_length", long_string, Severity::note},
     {openai, "tools_empty", "empty_array", empty_array},
     {openai, "tools_too_many", "array_above_max_length", long_array},
-    {openai, "tool_name_invalid", "invalid_value",
-     "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."},
+    {openai, "tool_name_invalid", "invalid_value", wrong_name},
     {openai, "tool_name_too_long", "string_above_max_length", long_string},
     {openai, "tool_schema_invalid", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_open", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_optional", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_choice_without_tools", nullptr, needs_tools},
     {openai, "parallel_tool_calls_without_tools", nullptr, needs_tools},
-    {openai, "frequency_penalty_too_low", "decimal_below_min_value",
-     "Invalid '{at}': decimal below minimum value. Expected a value >= -2, but got {got} instead."},
-    {openai, "frequency_penalty_too_high", "decimal_above_max_value",
-     "Invalid '{at}': decimal above maximum value. Expected a value <= 2, but got {got} instead."},
+    {openai, "decimal_too_small", "decimal_below_min_value",
+     "Invalid '{at}': decimal below minimum value. Expected a value >= {got} instead."},
+    {openai, "decimal_too_large", "decimal_above_max_value",
+     "Invalid '{at}': decimal above maximum value. Expected a value <= {got} instead."},
+    {openai, "integer_too_small", "integer_below_min_value",
+     "Invalid '{at}': integer below minimum value. Expected a value >= {got} instead."},
+    {openai, "integer_too_large", "integer_above_max_value",
+     "Invalid '{at}': integer above maximum value. Expected a value <= {got} instead."},
+    {openai, "max_tokens_twice", "invalid_parameter_combination",
+     "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."},
     {openai, "response_schema_open", nullptr, "Invalid schema for response_format {got}"},
     {openai, "response_schema_optional", nullptr, "Invalid schema for response_format {got}"},
     {openai, "json_not_asked_for", nullptr,
@@ -6075,12 +6082,27 @@ inline constexpr Rule rules[] = {
     {dashscope, "tool_choice_while_thinking", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or "
      "object in thinking mode"},
+    {dashscope, "tool_name_too_long", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: The length of the tool name cannot exceed 64."},
+    {dashscope, "tool_result_unknown_id", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding "
+     "message "
+     "with \"tool_calls\"."},
+    {dashscope, "tool_call_unanswered", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool "
+     "messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: {at}"},
 
     {deepseek, "tools_empty", "invalid_request_error", empty_array},
+    {deepseek, "tool_name_invalid", "invalid_request_error", wrong_name},
+    {deepseek, "tool_name_too_long", "invalid_request_error", long_string},
+    {deepseek, "json_not_asked_for", "invalid_request_error",
+     "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."},
     {deepseek, "tool_choice_while_thinking", "invalid_request_error",
      "Thinking mode does not support this tool_choice"},
     {deepseek, "reasoning_not_returned", "invalid_request_error",
      "The `reasoning_content` in the thinking mode must be passed back to the API."},
+    {deepseek, "tool_result_unknown_id", "invalid_request_error",
+     "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"},
     {deepseek, "tool_call_unanswered", "invalid_request_error",
      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
      "(insufficient tool messages following tool_calls message)"},
@@ -16963,10 +16985,27 @@ MOCK_GATEWAY_INLINE std::string fault_in_parameters(const Json& schema) {
   return fault_in(schema, &untyped_array);
 }
 
-/// Models of version 4 think unless the request says otherwise.
+struct Range {
+  const char* name;
+  std::int64_t least;
+  std::int64_t most;
+  bool is_integer = false;
+};
+
+inline constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
+inline constexpr Range ranges[] = {
+    {"temperature", 0, 2},         {"top_p", 0, 1},
+    {"presence_penalty", -2, 2},   {"frequency_penalty", -2, 2},
+    {"n", 1, 128, true},           {"max_tokens", 1, any_number, true},
+    {"top_logprobs", 0, 20, true}, {"max_completion_tokens", 1, any_number, true},
+};
+
+/// Models of version 4 think unless the request says otherwise, and so do Kimi's.
 MOCK_GATEWAY_INLINE bool deepseek_thinks(const ChatRequest& request) {
   const Json& type = at(at(request.body, "thinking"), "type");
-  return type.is_null() ? request.model.rfind("deepseek-v4", 0) == 0 : type == "enabled";
+  const bool usually =
+      request.model.rfind("deepseek-v4", 0) == 0 || request.model.find("kimi-k2.") != std::string::npos;
+  return type.is_null() ? usually : type == "enabled";
 }
 
 }  // namespace service_rules
@@ -16998,10 +17037,13 @@ MOCK_GATEWAY_INLINE void Reader::breaks(std::string_view name, std::string at, c
   }
   // OpenAI writes the path differently in errors without a code.
   if (rule->code == nullptr && at.rfind("messages[", 0) == 0) at.insert(8, ".");
+  Failure refusal = failure(400, rule->name, message);
+  // The form of DashScope's profile has the id of the request.
+  if (service_ == Profile::dashscope && profile_.profile == service_) throw RequestError{refusal};
   Json error = {{"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", nullptr}};
   if (service_ == Profile::openai) error["param"] = at;
   if (rule->code != nullptr) error["code"] = rule->code;
-  throw RequestError{failure(400, rule->name, message).json_body({{"error", std::move(error)}})};
+  throw RequestError{refusal.json_body({{"error", std::move(error)}})};
 }
 
 MOCK_GATEWAY_INLINE void Reader::judge_fields() const {
@@ -17010,6 +17052,24 @@ MOCK_GATEWAY_INLINE void Reader::judge_fields() const {
   if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
   if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
     breaks("stream_options_without_stream", "stream_options");
+  if (has(max_tokens) && !service_rules::at(request_.body, "max_completion_tokens").is_null())
+    breaks("max_tokens_twice", "max_tokens");
+  for (const service_rules::Range& range : service_rules::ranges) {
+    const Json& value = service_rules::at(request_.body, range.name);
+    const std::int64_t most = range.name == std::string_view("n") ? limits_.max_n : range.most;
+    const double number = value.is_number() ? value.get<double>() : 1.0;  // 1 is in every range
+    const bool is_small = number < static_cast<double>(range.least);
+    if (!is_small && number <= static_cast<double>(most)) continue;
+    const std::string got = std::to_string(is_small ? range.least : most) + ", but got " + value.dump();
+    if (range.is_integer && is_small)
+      breaks("integer_too_small", range.name, got);
+    else if (range.is_integer)
+      breaks("integer_too_large", range.name, got);
+    else if (is_small)
+      breaks("decimal_too_small", range.name, got);
+    else
+      breaks("decimal_too_large", range.name, got);
+  }
 }
 
 MOCK_GATEWAY_INLINE void Reader::judge_name(const std::string& name, const Path& path) const {
@@ -17100,6 +17160,8 @@ MOCK_GATEWAY_INLINE void Reader::judge_pairs() const {
     if (calls.empty())
       breaks("tool_result_unknown_id", place("role"),
              "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    else if (call == calls.end() && service_ != Profile::openai)
+      continue;  // refused for the call without a result
     else if (call == calls.end())
       breaks("tool_result_unknown_id", place("tool_call_id"),
              "'tool_call_id' of " + service_rules::in_quotes(id) + " not found in 'tool_calls' of previous message.");
@@ -17118,9 +17180,6 @@ MOCK_GATEWAY_INLINE void Reader::judge() const {
   for (std::size_t index = 0; index < request_.messages.size() && sent.size() == request_.messages.size(); ++index)
     judge_message(request_.messages[index], sent[index], Path(messages_path, index));
   judge_tools();
-  const Json& penalty = service_rules::at(request_.body, "frequency_penalty");
-  if (penalty.is_number() && penalty < -2) breaks("frequency_penalty_too_low", "frequency_penalty", penalty.dump());
-  if (penalty.is_number() && penalty > 2) breaks("frequency_penalty_too_high", "frequency_penalty", penalty.dump());
   judge_response_format();
   const std::size_t stops = request_.stop.size();
   if (stops > 4) breaks("stops_too_many", "stop", service_rules::too_long("an array", 4, stops));
@@ -40741,202 +40800,202 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5969    request/embedding_request.hpp
 //   5993    request/chat_parser.hpp
 //   6011    request/service_rules.hpp
-//   6095    request/chat_fields.hpp
-//   6143    request/chat_reader.hpp
-//   6251    keys/secrets.hpp
-//   6294    keys/key_store.hpp
-//   6546    answer/events.hpp
-//   6604    answer/tokens.hpp
-//   6675    answer/completion.hpp
-//   6765    answer/bodies.hpp
-//   6804    answer/completion_json.hpp
-//   6844    answer/completion_events.hpp
-//   6907    answer/words.hpp
-//   6922    answer/default_reply.hpp
-//   6937    answer/schema_checker.hpp
-//   7040    answer/embeddings.hpp
-//   7056    answer/occurrences.hpp
-//   7091    script/matcher_node.hpp
-//   7211    script/owed_replies.hpp
-//   7273    script/script.hpp
-//   7539    script/chaos_plan.hpp
-//   7581    script/chaos_rules.hpp
-//   7655    script/connection_faults.hpp
-//   7709    script/forced_failures.hpp
-//   7748    script/field_matchers.hpp
-//   7823    script/hiding.hpp
-//   7865    script/excerpts.hpp
-//   7889    script/json_comparison.hpp
-//   7915    delivery/answer_log.hpp
-//   8025    delivery/gzip.hpp
-//   8051    delivery/framing.hpp
-//   8109    delivery/outlet.hpp
-//   8157    delivery/pace_schedule.hpp
-//   8199    delivery/progress.hpp
-//   8261    delivery/waits.hpp
-//   8337    delivery/write_queue.hpp
-//   8432    delivery/delivery.hpp
-//   8722    http/exchange_observer.hpp
-//   8756    http/sockets.hpp
-//   8876    http/wakes.hpp
-//   8945    http/connection.hpp
-//   9214    http/request_reader.hpp
-//   9341    http/server.hpp
-//   9403    http/response.hpp
-//   9418    http/turned_away.hpp
-//   9466    http/workers.hpp
-//   9522    http/acceptor.hpp
-//   9568    http/poller.hpp
-//   9621    http/reactor.hpp
-//   9727    evidence/kept_problems.hpp
-//   9790    evidence/record.hpp
-//  10051    evidence/diagnosis.hpp
-//  10116    evidence/gateway_problems.hpp
-//  10215    evidence/review_parts.hpp
-//  10284    serve/asked_requests.hpp
-//  10361    serve/operations.hpp
-//  10448    serve/served_models.hpp
-//  10489    serve/gateway_state.hpp
-//  10549    serve/served_request.hpp
-//  10757    serve/runner.hpp
-//  10813    serve/connection_loop.hpp
-//  10856    serve/tester_code.hpp
-//  10927    gateway/catalogue_entries.hpp
-//  11198    gateway/option_values.hpp
-//  11263    gateway/sweep_run.hpp
-//  11287    document/script_reader.hpp
-//  11498    document/script_sections.hpp
-//  11684    document/script_values.hpp
-//  11850    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12336    core/gate.cpp
-//  12548    core/json_reader.cpp
-//  12889    core/pattern.cpp
-//  13302    core/random.cpp
-//  13361    core/reporter.cpp
-//  13459    core/text.cpp
-//  13811    model/acceptance.cpp
-//  13870    model/checks.cpp
-//  13907    model/connection_fault.cpp
-//  14009    model/failure.cpp
-//  14151    model/fault.cpp
-//  14385    model/finding.cpp
-//  14419    model/http_reply.cpp
-//  14485    model/pace.cpp
-//  14683    model/profile.cpp
-//  14986    model/range.cpp
-//  15016    model/received_request.cpp
-//  15084    model/reply.cpp
-//  15490    model/reply_checks.cpp
-//  15684    model/reply_template.cpp
-//  15851    model/sent_answer.cpp
-//  15879    model/sse_dialect.cpp
-//  16024    request/chat_fields.cpp
-//  16166    request/chat_messages.cpp
-//  16379    request/chat_reader.cpp
-//  16794    request/chat_request.cpp
-//  16878    request/chat_rules.cpp
-//  17141    request/embedding_request.cpp
-//  17229    keys/api_key.cpp
-//  17290    keys/key_limits.cpp
-//  17454    keys/key_store.cpp
-//  17907    keys/keys.cpp
-//  17981    keys/secrets.cpp
-//  18186    answer/bodies.cpp
-//  18273    answer/completion.cpp
-//  18498    answer/completion_events.cpp
-//  18713    answer/completion_json.cpp
-//  18954    answer/default_reply.cpp
-//  19131    answer/embeddings.cpp
-//  19248    answer/schema_checker.cpp
-//  19711    answer/schema_instance.cpp
-//  20084    answer/tokens.cpp
-//  20305    answer/words.cpp
-//  20366    script/chaos.cpp
-//  20506    script/chaos_rules.cpp
-//  20618    script/connection_faults.cpp
-//  20727    script/excerpts.cpp
-//  20789    script/field_matchers.cpp
-//  21262    script/forced_failures.cpp
-//  21351    script/hiding.cpp
-//  21469    script/json_comparison.cpp
-//  21555    script/matcher.cpp
-//  21863    script/matchers.cpp
-//  22214    script/scope.cpp
-//  22272    script/script.cpp
-//  22690    script/text_matchers.cpp
-//  22829    delivery/answer_log.cpp
-//  22999    delivery/delivery.cpp
-//  23469    delivery/faults_and_waits.cpp
-//  23765    delivery/framing.cpp
-//  23905    delivery/gzip.cpp
-//  23977    delivery/pace_schedule.cpp
-//  24046    delivery/progress.cpp
-//  24127    delivery/write_queue.cpp
-//  24268    http/acceptor.cpp
-//  24383    http/compatibility.cpp
-//  24436    http/connection.cpp
-//  25019    http/poller.cpp
-//  25187    http/reactor.cpp
-//  25450    http/request_reader.cpp
-//  25923    http/response.cpp
-//  26004    http/server.cpp
-//  26437    http/sockets.cpp
-//  26939    http/turned_away.cpp
-//  27023    http/workers.cpp
-//  27136    evidence/diagnosis.cpp
-//  27366    evidence/evidence_json.cpp
-//  27735    evidence/exchange.cpp
-//  28029    evidence/gateway_problems.cpp
-//  28476    evidence/journal.cpp
-//  28631    evidence/kept_problems.cpp
-//  28741    evidence/notes.cpp
-//  28843    evidence/record.cpp
-//  29305    evidence/redaction.cpp
-//  29447    evidence/redirects.cpp
-//  29571    evidence/retries.cpp
-//  30104    evidence/review.cpp
-//  30521    evidence/told_in_body.cpp
-//  30618    evidence/verification.cpp
-//  30736    serve/answer_headers.cpp
-//  30828    serve/asked_requests.cpp
-//  30895    serve/chat_judge.cpp
-//  31255    serve/connection_loop.cpp
-//  31416    serve/gateway_state.cpp
-//  31452    serve/judge.cpp
-//  31713    serve/limits.cpp
-//  31822    serve/operations.cpp
-//  32092    serve/reply_answer.cpp
-//  32234    serve/request_checks.cpp
-//  32341    serve/runner.cpp
-//  32745    serve/served_models.cpp
-//  32828    serve/served_request.cpp
-//  32913    gateway/catalogue.cpp
-//  33332    gateway/catalogue_chunks.cpp
-//  33643    gateway/catalogue_delivery.cpp
-//  33807    gateway/catalogue_entries.cpp
-//  34037    gateway/catalogue_failures.cpp
-//  34328    gateway/catalogue_framing.cpp
-//  34559    gateway/catalogue_tool_calls.cpp
-//  34766    gateway/chat_script.cpp
-//  34915    gateway/gateway.cpp
-//  35216    gateway/mishaps.cpp
-//  35558    gateway/options.cpp
-//  35767    gateway/sweep.cpp
-//  36187    document/scenario_files.cpp
-//  36325    document/script_document.cpp
-//  36718    document/script_faults.cpp
-//  37013    document/script_files.cpp
-//  37157    document/script_gateway.cpp
-//  37519    document/script_matchers.cpp
-//  37827    document/script_objects.cpp
-//  37987    document/script_reader.cpp
-//  38435    document/script_references.cpp
-//  38771    document/script_replies.cpp
-//  39162    document/script_schema.cpp
-//  39289    document/script_sections.cpp
-//  39832    document/script_values.cpp
-//  40220  Adapters
-//  40237    adapters/catch2.hpp
-//  40391    adapters/doctest.hpp
-//  40551    adapters/gtest.hpp
+//   6117    request/chat_fields.hpp
+//   6165    request/chat_reader.hpp
+//   6273    keys/secrets.hpp
+//   6316    keys/key_store.hpp
+//   6568    answer/events.hpp
+//   6626    answer/tokens.hpp
+//   6697    answer/completion.hpp
+//   6787    answer/bodies.hpp
+//   6826    answer/completion_json.hpp
+//   6866    answer/completion_events.hpp
+//   6929    answer/words.hpp
+//   6944    answer/default_reply.hpp
+//   6959    answer/schema_checker.hpp
+//   7062    answer/embeddings.hpp
+//   7078    answer/occurrences.hpp
+//   7113    script/matcher_node.hpp
+//   7233    script/owed_replies.hpp
+//   7295    script/script.hpp
+//   7561    script/chaos_plan.hpp
+//   7603    script/chaos_rules.hpp
+//   7677    script/connection_faults.hpp
+//   7731    script/forced_failures.hpp
+//   7770    script/field_matchers.hpp
+//   7845    script/hiding.hpp
+//   7887    script/excerpts.hpp
+//   7911    script/json_comparison.hpp
+//   7937    delivery/answer_log.hpp
+//   8047    delivery/gzip.hpp
+//   8073    delivery/framing.hpp
+//   8131    delivery/outlet.hpp
+//   8179    delivery/pace_schedule.hpp
+//   8221    delivery/progress.hpp
+//   8283    delivery/waits.hpp
+//   8359    delivery/write_queue.hpp
+//   8454    delivery/delivery.hpp
+//   8744    http/exchange_observer.hpp
+//   8778    http/sockets.hpp
+//   8898    http/wakes.hpp
+//   8967    http/connection.hpp
+//   9236    http/request_reader.hpp
+//   9363    http/server.hpp
+//   9425    http/response.hpp
+//   9440    http/turned_away.hpp
+//   9488    http/workers.hpp
+//   9544    http/acceptor.hpp
+//   9590    http/poller.hpp
+//   9643    http/reactor.hpp
+//   9749    evidence/kept_problems.hpp
+//   9812    evidence/record.hpp
+//  10073    evidence/diagnosis.hpp
+//  10138    evidence/gateway_problems.hpp
+//  10237    evidence/review_parts.hpp
+//  10306    serve/asked_requests.hpp
+//  10383    serve/operations.hpp
+//  10470    serve/served_models.hpp
+//  10511    serve/gateway_state.hpp
+//  10571    serve/served_request.hpp
+//  10779    serve/runner.hpp
+//  10835    serve/connection_loop.hpp
+//  10878    serve/tester_code.hpp
+//  10949    gateway/catalogue_entries.hpp
+//  11220    gateway/option_values.hpp
+//  11285    gateway/sweep_run.hpp
+//  11309    document/script_reader.hpp
+//  11520    document/script_sections.hpp
+//  11706    document/script_values.hpp
+//  11872    core/calendar.cpp
+//  11953    core/clock.cpp
+//  12358    core/gate.cpp
+//  12570    core/json_reader.cpp
+//  12911    core/pattern.cpp
+//  13324    core/random.cpp
+//  13383    core/reporter.cpp
+//  13481    core/text.cpp
+//  13833    model/acceptance.cpp
+//  13892    model/checks.cpp
+//  13929    model/connection_fault.cpp
+//  14031    model/failure.cpp
+//  14173    model/fault.cpp
+//  14407    model/finding.cpp
+//  14441    model/http_reply.cpp
+//  14507    model/pace.cpp
+//  14705    model/profile.cpp
+//  15008    model/range.cpp
+//  15038    model/received_request.cpp
+//  15106    model/reply.cpp
+//  15512    model/reply_checks.cpp
+//  15706    model/reply_template.cpp
+//  15873    model/sent_answer.cpp
+//  15901    model/sse_dialect.cpp
+//  16046    request/chat_fields.cpp
+//  16188    request/chat_messages.cpp
+//  16401    request/chat_reader.cpp
+//  16816    request/chat_request.cpp
+//  16900    request/chat_rules.cpp
+//  17200    request/embedding_request.cpp
+//  17288    keys/api_key.cpp
+//  17349    keys/key_limits.cpp
+//  17513    keys/key_store.cpp
+//  17966    keys/keys.cpp
+//  18040    keys/secrets.cpp
+//  18245    answer/bodies.cpp
+//  18332    answer/completion.cpp
+//  18557    answer/completion_events.cpp
+//  18772    answer/completion_json.cpp
+//  19013    answer/default_reply.cpp
+//  19190    answer/embeddings.cpp
+//  19307    answer/schema_checker.cpp
+//  19770    answer/schema_instance.cpp
+//  20143    answer/tokens.cpp
+//  20364    answer/words.cpp
+//  20425    script/chaos.cpp
+//  20565    script/chaos_rules.cpp
+//  20677    script/connection_faults.cpp
+//  20786    script/excerpts.cpp
+//  20848    script/field_matchers.cpp
+//  21321    script/forced_failures.cpp
+//  21410    script/hiding.cpp
+//  21528    script/json_comparison.cpp
+//  21614    script/matcher.cpp
+//  21922    script/matchers.cpp
+//  22273    script/scope.cpp
+//  22331    script/script.cpp
+//  22749    script/text_matchers.cpp
+//  22888    delivery/answer_log.cpp
+//  23058    delivery/delivery.cpp
+//  23528    delivery/faults_and_waits.cpp
+//  23824    delivery/framing.cpp
+//  23964    delivery/gzip.cpp
+//  24036    delivery/pace_schedule.cpp
+//  24105    delivery/progress.cpp
+//  24186    delivery/write_queue.cpp
+//  24327    http/acceptor.cpp
+//  24442    http/compatibility.cpp
+//  24495    http/connection.cpp
+//  25078    http/poller.cpp
+//  25246    http/reactor.cpp
+//  25509    http/request_reader.cpp
+//  25982    http/response.cpp
+//  26063    http/server.cpp
+//  26496    http/sockets.cpp
+//  26998    http/turned_away.cpp
+//  27082    http/workers.cpp
+//  27195    evidence/diagnosis.cpp
+//  27425    evidence/evidence_json.cpp
+//  27794    evidence/exchange.cpp
+//  28088    evidence/gateway_problems.cpp
+//  28535    evidence/journal.cpp
+//  28690    evidence/kept_problems.cpp
+//  28800    evidence/notes.cpp
+//  28902    evidence/record.cpp
+//  29364    evidence/redaction.cpp
+//  29506    evidence/redirects.cpp
+//  29630    evidence/retries.cpp
+//  30163    evidence/review.cpp
+//  30580    evidence/told_in_body.cpp
+//  30677    evidence/verification.cpp
+//  30795    serve/answer_headers.cpp
+//  30887    serve/asked_requests.cpp
+//  30954    serve/chat_judge.cpp
+//  31314    serve/connection_loop.cpp
+//  31475    serve/gateway_state.cpp
+//  31511    serve/judge.cpp
+//  31772    serve/limits.cpp
+//  31881    serve/operations.cpp
+//  32151    serve/reply_answer.cpp
+//  32293    serve/request_checks.cpp
+//  32400    serve/runner.cpp
+//  32804    serve/served_models.cpp
+//  32887    serve/served_request.cpp
+//  32972    gateway/catalogue.cpp
+//  33391    gateway/catalogue_chunks.cpp
+//  33702    gateway/catalogue_delivery.cpp
+//  33866    gateway/catalogue_entries.cpp
+//  34096    gateway/catalogue_failures.cpp
+//  34387    gateway/catalogue_framing.cpp
+//  34618    gateway/catalogue_tool_calls.cpp
+//  34825    gateway/chat_script.cpp
+//  34974    gateway/gateway.cpp
+//  35275    gateway/mishaps.cpp
+//  35617    gateway/options.cpp
+//  35826    gateway/sweep.cpp
+//  36246    document/scenario_files.cpp
+//  36384    document/script_document.cpp
+//  36777    document/script_faults.cpp
+//  37072    document/script_files.cpp
+//  37216    document/script_gateway.cpp
+//  37578    document/script_matchers.cpp
+//  37886    document/script_objects.cpp
+//  38046    document/script_reader.cpp
+//  38494    document/script_references.cpp
+//  38830    document/script_replies.cpp
+//  39221    document/script_schema.cpp
+//  39348    document/script_sections.cpp
+//  39891    document/script_values.cpp
+//  40279  Adapters
+//  40296    adapters/catch2.hpp
+//  40450    adapters/doctest.hpp
+//  40610    adapters/gtest.hpp
