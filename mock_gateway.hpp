@@ -37330,6 +37330,7 @@ MOCK_GATEWAY_INLINE ScriptType enforced() {
 }
 
 MOCK_GATEWAY_INLINE void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, service_rules::services());
   options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
 }
 
@@ -40993,15 +40994,15 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  36783    document/script_faults.cpp
 //  37078    document/script_files.cpp
 //  37222    document/script_gateway.cpp
-//  37584    document/script_matchers.cpp
-//  37892    document/script_objects.cpp
-//  38052    document/script_reader.cpp
-//  38500    document/script_references.cpp
-//  38836    document/script_replies.cpp
-//  39227    document/script_schema.cpp
-//  39354    document/script_sections.cpp
-//  39897    document/script_values.cpp
-//  40285  Adapters
-//  40302    adapters/catch2.hpp
-//  40456    adapters/doctest.hpp
-//  40616    adapters/gtest.hpp
+//  37585    document/script_matchers.cpp
+//  37893    document/script_objects.cpp
+//  38053    document/script_reader.cpp
+//  38501    document/script_references.cpp
+//  38837    document/script_replies.cpp
+//  39228    document/script_schema.cpp
+//  39355    document/script_sections.cpp
+//  39898    document/script_values.cpp
+//  40286  Adapters
+//  40303    adapters/catch2.hpp
+//  40457    adapters/doctest.hpp
+//  40617    adapters/gtest.hpp
