@@ -32075,7 +32075,7 @@ MOCK_GATEWAY_INLINE Route Operations::route(const std::string& method, std::stri
     const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
     if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != name) continue;
+    if (lists_models && mounted.operation.path != asked) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =
