@@ -159,8 +159,13 @@ void Reader::breaks(std::string_view name, std::string at, const std::string& go
 
 void Reader::judge_fields() const {
   const auto has = [this](Field field) { return fields_[field] != nullptr && !fields_[field]->is_null(); };
+  if (has(messages) && *fields_[messages] == Json::array()) breaks("messages_empty", "messages");
   if (!has(tools) && has(tool_choice)) breaks("tool_choice_without_tools", "tool_choice");
   if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
+  const auto calls = request_.body.find("parallel_tool_calls");
+  if (calls != request_.body.end() && calls->is_null()) breaks("parallel_tool_calls_null", "parallel_tool_calls");
+  if (has(top_logprobs) && !(has(logprobs) && *fields_[logprobs] == true))
+    breaks("top_logprobs_without_logprobs", "top_logprobs");
   if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
     breaks("stream_options_without_stream", "stream_options");
   if (has(max_tokens) && !service_rules::at(request_.body, "max_completion_tokens").is_null())

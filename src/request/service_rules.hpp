@@ -46,8 +46,13 @@ inline constexpr Rule rules[] = {
     {openai, "tool_schema_invalid", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_open", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_optional", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "messages_empty", "empty_array", empty_array},
     {openai, "tool_choice_without_tools", nullptr, needs_tools},
     {openai, "parallel_tool_calls_without_tools", nullptr, needs_tools},
+    {openai, "parallel_tool_calls_null", "invalid_type",
+     "Invalid type for '{at}': expected a boolean, but got null instead."},
+    {openai, "top_logprobs_without_logprobs", nullptr,
+     "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."},
     {openai, "decimal_too_small", "decimal_below_min_value",
      "Invalid '{at}': decimal below minimum value. Expected a value >= {got} instead."},
     {openai, "decimal_too_large", "decimal_above_max_value",
@@ -70,6 +75,8 @@ inline constexpr Rule rules[] = {
     {openai, "tool_call_unanswered", nullptr,
      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "
      "following tool_call_ids did not have response messages: {got}"},
+    {openai, "tool_call_id_missing", nullptr,
+     "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'."},
     {openai, "content_missing", nullptr, "Invalid value for 'content': expected a string, got null."},
 
     {dashscope, "tools_empty", nullptr, "[] is too short - 'tools'"},
