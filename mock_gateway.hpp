@@ -6036,6 +6036,8 @@ inline constexpr const char* long_array =
     "Invalid '{at}': array too long. Expected an array with maximum length {got} instead.";
 inline constexpr const char* long_string =
     "Invalid '{at}': string too long. Expected a string with maximum length {got} instead.";
+inline constexpr const char* wrong_name =
+    "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.";
 inline constexpr const char* needs_tools =
     "Invalid value for '{at}': '{at}' is only allowed when 'tools' are specified.";
 
@@ -6045,18 +6047,28 @@ inline constexpr Rule rules[] = {
     {openai, "tool_call_id_too_long", "string_above_max_length", long_string, Severity::note},
     {openai, "tools_empty", "empty_array", empty_array},
     {openai, "tools_too_many", "array_above_max_length", long_array},
-    {openai, "tool_name_invalid", "invalid_value",
-     "Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."},
+    {openai, "tool_name_invalid", "invalid_value", wrong_name},
     {openai, "tool_name_too_long", "string_above_max_length", long_string},
     {openai, "tool_schema_invalid", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_open", "invalid_function_parameters", "Invalid schema for function {got}"},
     {openai, "tool_schema_optional", "invalid_function_parameters", "Invalid schema for function {got}"},
+    {openai, "messages_empty", "empty_array", empty_array},
     {openai, "tool_choice_without_tools", nullptr, needs_tools},
     {openai, "parallel_tool_calls_without_tools", nullptr, needs_tools},
-    {openai, "frequency_penalty_too_low", "decimal_below_min_value",
-     "Invalid '{at}': decimal below minimum value. Expected a value >= -2, but got {got} instead."},
-    {openai, "frequency_penalty_too_high", "decimal_above_max_value",
-     "Invalid '{at}': decimal above maximum value. Expected a value <= 2, but got {got} instead."},
+    {openai, "parallel_tool_calls_null", "invalid_type",
+     "Invalid type for '{at}': expected a boolean, but got null instead."},
+    {openai, "top_logprobs_without_logprobs", nullptr,
+     "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."},
+    {openai, "decimal_too_small", "decimal_below_min_value",
+     "Invalid '{at}': decimal below minimum value. Expected a value >= {got} instead."},
+    {openai, "decimal_too_large", "decimal_above_max_value",
+     "Invalid '{at}': decimal above maximum value. Expected a value <= {got} instead."},
+    {openai, "integer_too_small", "integer_below_min_value",
+     "Invalid '{at}': integer below minimum value. Expected a value >= {got} instead."},
+    {openai, "integer_too_large", "integer_above_max_value",
+     "Invalid '{at}': integer above maximum value. Expected a value <= {got} instead."},
+    {openai, "max_tokens_twice", "invalid_parameter_combination",
+     "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."},
     {openai, "response_schema_open", nullptr, "Invalid schema for response_format {got}"},
     {openai, "response_schema_optional", nullptr, "Invalid schema for response_format {got}"},
     {openai, "json_not_asked_for", nullptr,
@@ -6069,6 +6081,8 @@ inline constexpr Rule rules[] = {
     {openai, "tool_call_unanswered", nullptr,
      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "
      "following tool_call_ids did not have response messages: {got}"},
+    {openai, "tool_call_id_missing", nullptr,
+     "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'."},
     {openai, "content_missing", nullptr, "Invalid value for 'content': expected a string, got null."},
 
     {dashscope, "tools_empty", nullptr, "[] is too short - 'tools'"},
@@ -6077,12 +6091,27 @@ inline constexpr Rule rules[] = {
     {dashscope, "tool_choice_while_thinking", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or "
      "object in thinking mode"},
+    {dashscope, "tool_name_too_long", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: The length of the tool name cannot exceed 64."},
+    {dashscope, "tool_result_unknown_id", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding "
+     "message "
+     "with \"tool_calls\"."},
+    {dashscope, "tool_call_unanswered", "invalid_parameter_error",
+     "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool "
+     "messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: {at}"},
 
     {deepseek, "tools_empty", "invalid_request_error", empty_array},
+    {deepseek, "tool_name_invalid", "invalid_request_error", wrong_name},
+    {deepseek, "tool_name_too_long", "invalid_request_error", long_string},
+    {deepseek, "json_not_asked_for", "invalid_request_error",
+     "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."},
     {deepseek, "tool_choice_while_thinking", "invalid_request_error",
      "Thinking mode does not support this tool_choice"},
     {deepseek, "reasoning_not_returned", "invalid_request_error",
      "The `reasoning_content` in the thinking mode must be passed back to the API."},
+    {deepseek, "tool_result_unknown_id", "invalid_request_error",
+     "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"},
     {deepseek, "tool_call_unanswered", "invalid_request_error",
      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
      "(insufficient tool messages following tool_calls message)"},
@@ -10961,6 +10990,8 @@ enum Trait : unsigned {
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
   first_try = error_too | then_answer,
+  /// The row's reply has a Location on the gateway.
+  redirects = 512,
 };
 
 struct Says {
@@ -16225,6 +16256,8 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
   if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
   if (tool) {
+    if (service_ != Profile::documented && member(object, "tool_call_id") == nullptr)
+      breaks("tool_call_id_missing", Path(path, "tool_call_id").to_string());
     const Json& id = require_member(object, path, "tool_call_id", "a string");
     message.tool_call_id = require_string(id, Path(path, "tool_call_id"));
   }
@@ -16965,10 +16998,27 @@ MOCK_GATEWAY_INLINE std::string fault_in_parameters(const Json& schema) {
   return fault_in(schema, &untyped_array);
 }
 
-/// Models of version 4 think unless the request says otherwise.
+struct Range {
+  const char* name;
+  std::int64_t least;
+  std::int64_t most;
+  bool is_integer = false;
+};
+
+inline constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
+inline constexpr Range ranges[] = {
+    {"temperature", 0, 2},         {"top_p", 0, 1},
+    {"presence_penalty", -2, 2},   {"frequency_penalty", -2, 2},
+    {"n", 1, 128, true},           {"max_tokens", 1, any_number, true},
+    {"top_logprobs", 0, 20, true}, {"max_completion_tokens", 1, any_number, true},
+};
+
+/// Models of version 4 think unless the request says otherwise, and so do Kimi's.
 MOCK_GATEWAY_INLINE bool deepseek_thinks(const ChatRequest& request) {
   const Json& type = at(at(request.body, "thinking"), "type");
-  return type.is_null() ? request.model.rfind("deepseek-v4", 0) == 0 : type == "enabled";
+  const bool usually =
+      request.model.rfind("deepseek-v4", 0) == 0 || request.model.find("kimi-k2.") != std::string::npos;
+  return type.is_null() ? usually : type == "enabled";
 }
 
 }  // namespace service_rules
@@ -17000,18 +17050,44 @@ MOCK_GATEWAY_INLINE void Reader::breaks(std::string_view name, std::string at, c
   }
   // OpenAI writes the path differently in errors without a code.
   if (rule->code == nullptr && at.rfind("messages[", 0) == 0) at.insert(8, ".");
+  Failure refusal = failure(400, rule->name, message);
+  // The form of DashScope's profile has the id of the request.
+  if (service_ == Profile::dashscope && profile_.profile == service_) throw RequestError{refusal};
   Json error = {{"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", nullptr}};
   if (service_ == Profile::openai) error["param"] = at;
   if (rule->code != nullptr) error["code"] = rule->code;
-  throw RequestError{failure(400, rule->name, message).json_body({{"error", std::move(error)}})};
+  throw RequestError{refusal.json_body({{"error", std::move(error)}})};
 }
 
 MOCK_GATEWAY_INLINE void Reader::judge_fields() const {
   const auto has = [this](Field field) { return fields_[field] != nullptr && !fields_[field]->is_null(); };
+  if (has(messages) && *fields_[messages] == Json::array()) breaks("messages_empty", "messages");
   if (!has(tools) && has(tool_choice)) breaks("tool_choice_without_tools", "tool_choice");
   if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
+  const auto calls = request_.body.find("parallel_tool_calls");
+  if (calls != request_.body.end() && calls->is_null()) breaks("parallel_tool_calls_null", "parallel_tool_calls");
+  if (has(top_logprobs) && !(has(logprobs) && *fields_[logprobs] == true))
+    breaks("top_logprobs_without_logprobs", "top_logprobs");
   if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
     breaks("stream_options_without_stream", "stream_options");
+  if (has(max_tokens) && !service_rules::at(request_.body, "max_completion_tokens").is_null())
+    breaks("max_tokens_twice", "max_tokens");
+  for (const service_rules::Range& range : service_rules::ranges) {
+    const Json& value = service_rules::at(request_.body, range.name);
+    const std::int64_t most = range.name == std::string_view("n") ? limits_.max_n : range.most;
+    const double number = value.is_number() ? value.get<double>() : 1.0;  // 1 is in every range
+    const bool is_small = number < static_cast<double>(range.least);
+    if (!is_small && number <= static_cast<double>(most)) continue;
+    const std::string got = std::to_string(is_small ? range.least : most) + ", but got " + value.dump();
+    if (range.is_integer && is_small)
+      breaks("integer_too_small", range.name, got);
+    else if (range.is_integer)
+      breaks("integer_too_large", range.name, got);
+    else if (is_small)
+      breaks("decimal_too_small", range.name, got);
+    else
+      breaks("decimal_too_large", range.name, got);
+  }
 }
 
 MOCK_GATEWAY_INLINE void Reader::judge_name(const std::string& name, const Path& path) const {
@@ -17102,6 +17178,8 @@ MOCK_GATEWAY_INLINE void Reader::judge_pairs() const {
     if (calls.empty())
       breaks("tool_result_unknown_id", place("role"),
              "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    else if (call == calls.end() && service_ != Profile::openai)
+      continue;  // refused for the call without a result
     else if (call == calls.end())
       breaks("tool_result_unknown_id", place("tool_call_id"),
              "'tool_call_id' of " + service_rules::in_quotes(id) + " not found in 'tool_calls' of previous message.");
@@ -17120,9 +17198,6 @@ MOCK_GATEWAY_INLINE void Reader::judge() const {
   for (std::size_t index = 0; index < request_.messages.size() && sent.size() == request_.messages.size(); ++index)
     judge_message(request_.messages[index], sent[index], Path(messages_path, index));
   judge_tools();
-  const Json& penalty = service_rules::at(request_.body, "frequency_penalty");
-  if (penalty.is_number() && penalty < -2) breaks("frequency_penalty_too_low", "frequency_penalty", penalty.dump());
-  if (penalty.is_number() && penalty > 2) breaks("frequency_penalty_too_high", "frequency_penalty", penalty.dump());
   judge_response_format();
   const std::size_t stops = request_.stop.size();
   if (stops > 4) breaks("stops_too_many", "stop", service_rules::too_long("an array", 4, stops));
@@ -32024,7 +32099,7 @@ MOCK_GATEWAY_INLINE Route Operations::route(const std::string& method, std::stri
     const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
     if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != name) continue;
+    if (lists_models && mounted.operation.path != asked) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =
@@ -33231,7 +33306,11 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
   stub("", "started").reply(row.reply(false));
   stub(", streamed", "started").when(stream_is(true)).reply(row.reply(true));
   if (!fails_first) return;
-  stub(", first", "failed once").in_state(row.name, "started").reply(row.own_reply(false));
+  Reply first = row.own_reply(false);
+  if (row.has(detail::catalogue_parts::redirects))
+    first =
+        first.header("Location", gateway.base_url().substr(gateway.root_url().size()) + "/chat/completions?moved=1");
+  stub(", first", "failed once").in_state(row.name, "started").reply(first);
   if (!row.failure && !row.failure_of)
     stub(", first, streamed", "failed once")
         .in_state(row.name, "started")
@@ -34250,8 +34329,8 @@ inline constexpr ScenarioRow retries_rows[] = {
      "retries after one second, or reports the error", first_try, [] { return rate_limited(1s); }},
     {"redirect-307", "answers 307 with a Location on this gateway; a request there succeeds",
      "letta-ai/letta#3189, RFC 9110, section 15.4.8",
-     "resends the request there with method, body and key, or reports the redirect", first_try,
-     [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
+     "resends the request there with method, body and key, or reports the redirect", first_try | redirects,
+     [] { return failure(307, "", "").body(""); }},
     {"reset-as-date", "answers 429 with a past RFC 3339 date in x-ratelimit-reset-requests; a retry succeeds",
      "CortexLM/cortex-code#407", "honors the date, uses its own delay, or reports the error", first_try,
      [] {
@@ -37278,6 +37357,7 @@ MOCK_GATEWAY_INLINE ScriptType enforced() {
 }
 
 MOCK_GATEWAY_INLINE void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, service_rules::services());
   options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
 }
 
@@ -40769,202 +40849,202 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5971    request/embedding_request.hpp
 //   5995    request/chat_parser.hpp
 //   6013    request/service_rules.hpp
-//   6097    request/chat_fields.hpp
-//   6145    request/chat_reader.hpp
-//   6253    keys/secrets.hpp
-//   6296    keys/key_store.hpp
-//   6548    answer/events.hpp
-//   6606    answer/tokens.hpp
-//   6677    answer/completion.hpp
-//   6767    answer/bodies.hpp
-//   6806    answer/completion_json.hpp
-//   6846    answer/completion_events.hpp
-//   6909    answer/words.hpp
-//   6924    answer/default_reply.hpp
-//   6939    answer/schema_checker.hpp
-//   7042    answer/embeddings.hpp
-//   7058    answer/occurrences.hpp
-//   7093    script/matcher_node.hpp
-//   7213    script/owed_replies.hpp
-//   7275    script/script.hpp
-//   7541    script/chaos_plan.hpp
-//   7583    script/chaos_rules.hpp
-//   7657    script/connection_faults.hpp
-//   7711    script/forced_failures.hpp
-//   7750    script/field_matchers.hpp
-//   7825    script/hiding.hpp
-//   7867    script/excerpts.hpp
-//   7891    script/json_comparison.hpp
-//   7917    delivery/answer_log.hpp
-//   8027    delivery/gzip.hpp
-//   8053    delivery/framing.hpp
-//   8111    delivery/outlet.hpp
-//   8159    delivery/pace_schedule.hpp
-//   8201    delivery/progress.hpp
-//   8263    delivery/waits.hpp
-//   8339    delivery/write_queue.hpp
-//   8434    delivery/delivery.hpp
-//   8724    http/exchange_observer.hpp
-//   8758    http/sockets.hpp
-//   8878    http/wakes.hpp
-//   8947    http/connection.hpp
-//   9216    http/request_reader.hpp
-//   9343    http/server.hpp
-//   9405    http/response.hpp
-//   9420    http/turned_away.hpp
-//   9468    http/workers.hpp
-//   9524    http/acceptor.hpp
-//   9570    http/poller.hpp
-//   9623    http/reactor.hpp
-//   9729    evidence/kept_problems.hpp
-//   9792    evidence/record.hpp
-//  10053    evidence/diagnosis.hpp
-//  10118    evidence/gateway_problems.hpp
-//  10217    evidence/review_parts.hpp
-//  10286    serve/asked_requests.hpp
-//  10363    serve/operations.hpp
-//  10450    serve/served_models.hpp
-//  10491    serve/gateway_state.hpp
-//  10551    serve/served_request.hpp
-//  10759    serve/runner.hpp
-//  10815    serve/connection_loop.hpp
-//  10858    serve/tester_code.hpp
-//  10929    gateway/catalogue_entries.hpp
-//  11200    gateway/option_values.hpp
-//  11265    gateway/sweep_run.hpp
-//  11289    document/script_reader.hpp
-//  11500    document/script_sections.hpp
-//  11686    document/script_values.hpp
-//  11852    core/calendar.cpp
-//  11933    core/clock.cpp
-//  12338    core/gate.cpp
-//  12550    core/json_reader.cpp
-//  12891    core/pattern.cpp
-//  13304    core/random.cpp
-//  13363    core/reporter.cpp
-//  13461    core/text.cpp
-//  13813    model/acceptance.cpp
-//  13872    model/checks.cpp
-//  13909    model/connection_fault.cpp
-//  14011    model/failure.cpp
-//  14153    model/fault.cpp
-//  14387    model/finding.cpp
-//  14421    model/http_reply.cpp
-//  14487    model/pace.cpp
-//  14685    model/profile.cpp
-//  14988    model/range.cpp
-//  15018    model/received_request.cpp
-//  15086    model/reply.cpp
-//  15492    model/reply_checks.cpp
-//  15686    model/reply_template.cpp
-//  15853    model/sent_answer.cpp
-//  15881    model/sse_dialect.cpp
-//  16026    request/chat_fields.cpp
-//  16168    request/chat_messages.cpp
-//  16381    request/chat_reader.cpp
-//  16796    request/chat_request.cpp
-//  16880    request/chat_rules.cpp
-//  17143    request/embedding_request.cpp
-//  17231    keys/api_key.cpp
-//  17292    keys/key_limits.cpp
-//  17456    keys/key_store.cpp
-//  17909    keys/keys.cpp
-//  17983    keys/secrets.cpp
-//  18188    answer/bodies.cpp
-//  18275    answer/completion.cpp
-//  18500    answer/completion_events.cpp
-//  18715    answer/completion_json.cpp
-//  18956    answer/default_reply.cpp
-//  19133    answer/embeddings.cpp
-//  19250    answer/schema_checker.cpp
-//  19713    answer/schema_instance.cpp
-//  20086    answer/tokens.cpp
-//  20307    answer/words.cpp
-//  20368    script/chaos.cpp
-//  20508    script/chaos_rules.cpp
-//  20620    script/connection_faults.cpp
-//  20729    script/excerpts.cpp
-//  20791    script/field_matchers.cpp
-//  21264    script/forced_failures.cpp
-//  21353    script/hiding.cpp
-//  21471    script/json_comparison.cpp
-//  21557    script/matcher.cpp
-//  21865    script/matchers.cpp
-//  22216    script/scope.cpp
-//  22274    script/script.cpp
-//  22692    script/text_matchers.cpp
-//  22831    delivery/answer_log.cpp
-//  23001    delivery/delivery.cpp
-//  23471    delivery/faults_and_waits.cpp
-//  23767    delivery/framing.cpp
-//  23907    delivery/gzip.cpp
-//  23979    delivery/pace_schedule.cpp
-//  24048    delivery/progress.cpp
-//  24129    delivery/write_queue.cpp
-//  24270    http/acceptor.cpp
-//  24385    http/compatibility.cpp
-//  24438    http/connection.cpp
-//  25021    http/poller.cpp
-//  25189    http/reactor.cpp
-//  25452    http/request_reader.cpp
-//  25925    http/response.cpp
-//  26006    http/server.cpp
-//  26439    http/sockets.cpp
-//  26941    http/turned_away.cpp
-//  27025    http/workers.cpp
-//  27138    evidence/diagnosis.cpp
-//  27368    evidence/evidence_json.cpp
-//  27737    evidence/exchange.cpp
-//  28031    evidence/gateway_problems.cpp
-//  28478    evidence/journal.cpp
-//  28633    evidence/kept_problems.cpp
-//  28743    evidence/notes.cpp
-//  28845    evidence/record.cpp
-//  29307    evidence/redaction.cpp
-//  29449    evidence/redirects.cpp
-//  29573    evidence/retries.cpp
-//  30107    evidence/review.cpp
-//  30531    evidence/told_in_body.cpp
-//  30628    evidence/verification.cpp
-//  30746    serve/answer_headers.cpp
-//  30838    serve/asked_requests.cpp
-//  30905    serve/chat_judge.cpp
-//  31265    serve/connection_loop.cpp
-//  31426    serve/gateway_state.cpp
-//  31462    serve/judge.cpp
-//  31723    serve/limits.cpp
-//  31832    serve/operations.cpp
-//  32102    serve/reply_answer.cpp
-//  32244    serve/request_checks.cpp
-//  32351    serve/runner.cpp
-//  32755    serve/served_models.cpp
-//  32838    serve/served_request.cpp
-//  32923    gateway/catalogue.cpp
-//  33342    gateway/catalogue_chunks.cpp
-//  33653    gateway/catalogue_delivery.cpp
-//  33817    gateway/catalogue_entries.cpp
-//  34047    gateway/catalogue_failures.cpp
-//  34338    gateway/catalogue_framing.cpp
-//  34569    gateway/catalogue_tool_calls.cpp
-//  34776    gateway/chat_script.cpp
-//  34925    gateway/gateway.cpp
-//  35224    gateway/mishaps.cpp
-//  35566    gateway/options.cpp
-//  35780    gateway/sweep.cpp
-//  36200    document/scenario_files.cpp
-//  36338    document/script_document.cpp
-//  36731    document/script_faults.cpp
-//  37026    document/script_files.cpp
-//  37170    document/script_gateway.cpp
-//  37547    document/script_matchers.cpp
-//  37855    document/script_objects.cpp
-//  38015    document/script_reader.cpp
-//  38463    document/script_references.cpp
-//  38799    document/script_replies.cpp
-//  39190    document/script_schema.cpp
-//  39317    document/script_sections.cpp
-//  39860    document/script_values.cpp
-//  40248  Adapters
-//  40265    adapters/catch2.hpp
-//  40419    adapters/doctest.hpp
-//  40579    adapters/gtest.hpp
+//   6126    request/chat_fields.hpp
+//   6174    request/chat_reader.hpp
+//   6282    keys/secrets.hpp
+//   6325    keys/key_store.hpp
+//   6577    answer/events.hpp
+//   6635    answer/tokens.hpp
+//   6706    answer/completion.hpp
+//   6796    answer/bodies.hpp
+//   6835    answer/completion_json.hpp
+//   6875    answer/completion_events.hpp
+//   6938    answer/words.hpp
+//   6953    answer/default_reply.hpp
+//   6968    answer/schema_checker.hpp
+//   7071    answer/embeddings.hpp
+//   7087    answer/occurrences.hpp
+//   7122    script/matcher_node.hpp
+//   7242    script/owed_replies.hpp
+//   7304    script/script.hpp
+//   7570    script/chaos_plan.hpp
+//   7612    script/chaos_rules.hpp
+//   7686    script/connection_faults.hpp
+//   7740    script/forced_failures.hpp
+//   7779    script/field_matchers.hpp
+//   7854    script/hiding.hpp
+//   7896    script/excerpts.hpp
+//   7920    script/json_comparison.hpp
+//   7946    delivery/answer_log.hpp
+//   8056    delivery/gzip.hpp
+//   8082    delivery/framing.hpp
+//   8140    delivery/outlet.hpp
+//   8188    delivery/pace_schedule.hpp
+//   8230    delivery/progress.hpp
+//   8292    delivery/waits.hpp
+//   8368    delivery/write_queue.hpp
+//   8463    delivery/delivery.hpp
+//   8753    http/exchange_observer.hpp
+//   8787    http/sockets.hpp
+//   8907    http/wakes.hpp
+//   8976    http/connection.hpp
+//   9245    http/request_reader.hpp
+//   9372    http/server.hpp
+//   9434    http/response.hpp
+//   9449    http/turned_away.hpp
+//   9497    http/workers.hpp
+//   9553    http/acceptor.hpp
+//   9599    http/poller.hpp
+//   9652    http/reactor.hpp
+//   9758    evidence/kept_problems.hpp
+//   9821    evidence/record.hpp
+//  10082    evidence/diagnosis.hpp
+//  10147    evidence/gateway_problems.hpp
+//  10246    evidence/review_parts.hpp
+//  10315    serve/asked_requests.hpp
+//  10392    serve/operations.hpp
+//  10479    serve/served_models.hpp
+//  10520    serve/gateway_state.hpp
+//  10580    serve/served_request.hpp
+//  10788    serve/runner.hpp
+//  10844    serve/connection_loop.hpp
+//  10887    serve/tester_code.hpp
+//  10958    gateway/catalogue_entries.hpp
+//  11231    gateway/option_values.hpp
+//  11296    gateway/sweep_run.hpp
+//  11320    document/script_reader.hpp
+//  11531    document/script_sections.hpp
+//  11717    document/script_values.hpp
+//  11883    core/calendar.cpp
+//  11964    core/clock.cpp
+//  12369    core/gate.cpp
+//  12581    core/json_reader.cpp
+//  12922    core/pattern.cpp
+//  13335    core/random.cpp
+//  13394    core/reporter.cpp
+//  13492    core/text.cpp
+//  13844    model/acceptance.cpp
+//  13903    model/checks.cpp
+//  13940    model/connection_fault.cpp
+//  14042    model/failure.cpp
+//  14184    model/fault.cpp
+//  14418    model/finding.cpp
+//  14452    model/http_reply.cpp
+//  14518    model/pace.cpp
+//  14716    model/profile.cpp
+//  15019    model/range.cpp
+//  15049    model/received_request.cpp
+//  15117    model/reply.cpp
+//  15523    model/reply_checks.cpp
+//  15717    model/reply_template.cpp
+//  15884    model/sent_answer.cpp
+//  15912    model/sse_dialect.cpp
+//  16057    request/chat_fields.cpp
+//  16199    request/chat_messages.cpp
+//  16414    request/chat_reader.cpp
+//  16829    request/chat_request.cpp
+//  16913    request/chat_rules.cpp
+//  17218    request/embedding_request.cpp
+//  17306    keys/api_key.cpp
+//  17367    keys/key_limits.cpp
+//  17531    keys/key_store.cpp
+//  17984    keys/keys.cpp
+//  18058    keys/secrets.cpp
+//  18263    answer/bodies.cpp
+//  18350    answer/completion.cpp
+//  18575    answer/completion_events.cpp
+//  18790    answer/completion_json.cpp
+//  19031    answer/default_reply.cpp
+//  19208    answer/embeddings.cpp
+//  19325    answer/schema_checker.cpp
+//  19788    answer/schema_instance.cpp
+//  20161    answer/tokens.cpp
+//  20382    answer/words.cpp
+//  20443    script/chaos.cpp
+//  20583    script/chaos_rules.cpp
+//  20695    script/connection_faults.cpp
+//  20804    script/excerpts.cpp
+//  20866    script/field_matchers.cpp
+//  21339    script/forced_failures.cpp
+//  21428    script/hiding.cpp
+//  21546    script/json_comparison.cpp
+//  21632    script/matcher.cpp
+//  21940    script/matchers.cpp
+//  22291    script/scope.cpp
+//  22349    script/script.cpp
+//  22767    script/text_matchers.cpp
+//  22906    delivery/answer_log.cpp
+//  23076    delivery/delivery.cpp
+//  23546    delivery/faults_and_waits.cpp
+//  23842    delivery/framing.cpp
+//  23982    delivery/gzip.cpp
+//  24054    delivery/pace_schedule.cpp
+//  24123    delivery/progress.cpp
+//  24204    delivery/write_queue.cpp
+//  24345    http/acceptor.cpp
+//  24460    http/compatibility.cpp
+//  24513    http/connection.cpp
+//  25096    http/poller.cpp
+//  25264    http/reactor.cpp
+//  25527    http/request_reader.cpp
+//  26000    http/response.cpp
+//  26081    http/server.cpp
+//  26514    http/sockets.cpp
+//  27016    http/turned_away.cpp
+//  27100    http/workers.cpp
+//  27213    evidence/diagnosis.cpp
+//  27443    evidence/evidence_json.cpp
+//  27812    evidence/exchange.cpp
+//  28106    evidence/gateway_problems.cpp
+//  28553    evidence/journal.cpp
+//  28708    evidence/kept_problems.cpp
+//  28818    evidence/notes.cpp
+//  28920    evidence/record.cpp
+//  29382    evidence/redaction.cpp
+//  29524    evidence/redirects.cpp
+//  29648    evidence/retries.cpp
+//  30182    evidence/review.cpp
+//  30606    evidence/told_in_body.cpp
+//  30703    evidence/verification.cpp
+//  30821    serve/answer_headers.cpp
+//  30913    serve/asked_requests.cpp
+//  30980    serve/chat_judge.cpp
+//  31340    serve/connection_loop.cpp
+//  31501    serve/gateway_state.cpp
+//  31537    serve/judge.cpp
+//  31798    serve/limits.cpp
+//  31907    serve/operations.cpp
+//  32177    serve/reply_answer.cpp
+//  32319    serve/request_checks.cpp
+//  32426    serve/runner.cpp
+//  32830    serve/served_models.cpp
+//  32913    serve/served_request.cpp
+//  32998    gateway/catalogue.cpp
+//  33421    gateway/catalogue_chunks.cpp
+//  33732    gateway/catalogue_delivery.cpp
+//  33896    gateway/catalogue_entries.cpp
+//  34126    gateway/catalogue_failures.cpp
+//  34417    gateway/catalogue_framing.cpp
+//  34648    gateway/catalogue_tool_calls.cpp
+//  34855    gateway/chat_script.cpp
+//  35004    gateway/gateway.cpp
+//  35303    gateway/mishaps.cpp
+//  35645    gateway/options.cpp
+//  35859    gateway/sweep.cpp
+//  36279    document/scenario_files.cpp
+//  36417    document/script_document.cpp
+//  36810    document/script_faults.cpp
+//  37105    document/script_files.cpp
+//  37249    document/script_gateway.cpp
+//  37627    document/script_matchers.cpp
+//  37935    document/script_objects.cpp
+//  38095    document/script_reader.cpp
+//  38543    document/script_references.cpp
+//  38879    document/script_replies.cpp
+//  39270    document/script_schema.cpp
+//  39397    document/script_sections.cpp
+//  39940    document/script_values.cpp
+//  40328  Adapters
+//  40345    adapters/catch2.hpp
+//  40499    adapters/doctest.hpp
+//  40659    adapters/gtest.hpp

@@ -175,7 +175,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW",
          "token limit for all keys together: 6000/1m, 200000/24h");
   option("--limit-concurrent", flags.limit_concurrent, "REQUESTS", "limit of requests at a time for all keys together")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   option("--seed", flags.seed, "NUMBER", "seed of ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, and what to accept (documented)")
@@ -188,7 +188,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
                                 ->check(CLI::IsMember(internal::acceptance_names()));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   option("--enforce", flags.enforce, "NAME", "refuse what this service refuses, with its 400; also sets --profile")
-      ->check(CLI::IsMember(profile_names()));
+      ->check(CLI::IsMember(internal::enforced_names()));
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
   option("--gap-ms", flags.gap_ms, "MS", "time between the tokens of every reply")->check(milliseconds);

@@ -133,6 +133,7 @@ void Serving::log_contents(const Flags& flags) {
                                   number_of(inside.chaos([](std::uint64_t) { return true; }).size(), "chaos rule"),
                                   number_of(inside.connection_faults().size(), "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
+  inside.mask(line);  // a title may show a condition that holds a key
   log_.say(complaint("serves " + line));
 }
 

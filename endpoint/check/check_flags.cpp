@@ -119,7 +119,11 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
       ->check(CLI::IsMember(internal::acceptance_names()));
   option("--profile", flags.profile, "NAME", "which service's reply shapes to use, as with serve (documented)")
       ->check(CLI::IsMember(profile_names()));
-  option("--enforce", flags.enforce, "NAME", "refuse what this service refuses, as with serve");
+  option("--enforce", flags.enforce, "NAME", "refuse what this service refuses, as with serve")
+      ->check(CLI::IsMember(internal::enforced_names()));
+  option("--key-header", flags.key_headers, "NAME", "a header that may carry the key, as with serve; repeatable");
+  app.add_flag("--no-key-required", flags.no_key_required, "also take requests without a key, as with serve");
+  option("--base-path", flags.base_paths, "PATH", "serve below this path, as with serve; repeatable");
   option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather in Zürich?)");
 }
 
@@ -152,6 +156,9 @@ Options options_from(const CheckFlags& flags) {
   for (const std::string& model : flags.models) options = options.model(model);
   if (!flags.acceptance.empty()) options = options.acceptance(internal::acceptance_named(flags.acceptance));
   if (!flags.enforce.empty()) options = options.enforce(profile_named(flags.enforce));
+  for (const std::string& name : flags.key_headers) options = options.key_header(name);
+  if (flags.no_key_required) options = options.key_required(false);
+  for (const std::string& path : flags.base_paths) options = options.base_path(path);
   for (const std::string& code : flags.without_findings)
     if (code != key_told) options = options.without_finding(code);
   return options;
@@ -179,6 +186,9 @@ std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::st
   add("--acceptance", flags.acceptance, usual.acceptance);
   add("--profile", flags.profile, usual.profile);
   add("--enforce", flags.enforce, usual.enforce);
+  for (const std::string& header : flags.key_headers) say("--key-header", header);
+  if (flags.no_key_required) words.push_back("--no-key-required");
+  for (const std::string& path : flags.base_paths) say("--base-path", path);
   add("--prompt", flags.prompt, usual.prompt);
   add("--timeout", flags.timeout, usual.timeout);
   add("--fail-on", flags.fail_on, usual.fail_on);

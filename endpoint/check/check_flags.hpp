@@ -47,6 +47,9 @@ struct CheckFlags {
   std::string acceptance = "openai";
   std::string profile = "documented";
   std::string enforce;
+  std::vector<std::string> key_headers;
+  bool no_key_required = false;
+  std::vector<std::string> base_paths;
   /// Has a character of two bytes, so that a Content-Length in characters is too small.
   std::string prompt = "What is the weather in Zürich?";
 

@@ -18,6 +18,7 @@ void add_limits(Json& json, const ApiKey& key) {
   json["limit"] = key.limit ? limit_json(key.limit->requests, key.limit->window) : Json();
   json["limit_tokens"] = key.limit_tokens ? limit_json(key.limit_tokens->tokens, key.limit_tokens->window) : Json();
   json["limit_concurrent"] = key.limit_concurrent ? Json(*key.limit_concurrent) : Json();
+  json["concurrent"] = key.concurrent;
 }
 
 constexpr char of_all_keys[] =
@@ -43,7 +44,6 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["models"] = key.models;
   json["operations"] = std::move(operations);
   add_limits(json, key);
-  json["concurrent"] = key.concurrent;
   json["limit_group"] = key.limit_group.empty() ? Json() : Json(internal::text::as_utf8(key.limit_group));
   json["scope"] = control.scopes.has(key.id);
   return json;

@@ -122,6 +122,7 @@ ScriptType enforced() {
 }
 
 void set_enforce(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, service_rules::services());
   options_of(target) = options_of(target).enforce(profile_named(script_values::text_of(node)));
 }
 

@@ -329,7 +329,11 @@ void Scenario::mount(Gateway& gateway) const {
   stub("", "started").reply(row.reply(false));
   stub(", streamed", "started").when(stream_is(true)).reply(row.reply(true));
   if (!fails_first) return;
-  stub(", first", "failed once").in_state(row.name, "started").reply(row.own_reply(false));
+  Reply first = row.own_reply(false);
+  if (row.has(detail::catalogue_parts::redirects))
+    first =
+        first.header("Location", gateway.base_url().substr(gateway.root_url().size()) + "/chat/completions?moved=1");
+  stub(", first", "failed once").in_state(row.name, "started").reply(first);
   if (!row.failure && !row.failure_of)
     stub(", first, streamed", "failed once")
         .in_state(row.name, "started")

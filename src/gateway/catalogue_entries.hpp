@@ -50,6 +50,8 @@ enum Trait : unsigned {
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
   first_try = error_too | then_answer,
+  /// The row's reply has a Location on the gateway.
+  redirects = 512,
 };
 
 struct Says {

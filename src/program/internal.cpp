@@ -21,6 +21,7 @@
 #include "../http/workers.hpp"
 #include "../keys/secrets.hpp"
 #include "../model/failure_rows.hpp"
+#include "../request/service_rules.hpp"
 #include "../script/hiding.hpp"
 
 namespace mock_gateway::internal {
@@ -65,6 +66,7 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 }
 
 std::vector<std::string> acceptance_names() { return detail::acceptance_names(); }
+std::vector<std::string> enforced_names() { return detail::service_rules::services(); }
 
 Acceptance acceptance_named(const std::string& name) {
   for (const detail::NamedAcceptance& one : detail::acceptances)

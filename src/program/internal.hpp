@@ -69,6 +69,7 @@ void hand_off_event_loop() noexcept;
 
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 std::vector<std::string> acceptance_names();
+std::vector<std::string> enforced_names();  // of services with rules
 Acceptance acceptance_named(const std::string& name);
 /// Adds the program's defaults to options that are not set: any model, OpenAI's fields, embeddings.
 Options with_program_defaults(Options options);

@@ -66,6 +66,8 @@ void Reader::read_message(const Json& value, const Path& path) {
   read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
   if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
   if (tool) {
+    if (service_ != Profile::documented && member(object, "tool_call_id") == nullptr)
+      breaks("tool_call_id_missing", Path(path, "tool_call_id").to_string());
     const Json& id = require_member(object, path, "tool_call_id", "a string");
     message.tool_call_id = require_string(id, Path(path, "tool_call_id"));
   }

@@ -1,6 +1,8 @@
 // What breaks each rule of `service_rules.hpp`; the 400 of the service, or a finding.
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -94,10 +96,27 @@ std::string fault_in_parameters(const Json& schema) {
   return fault_in(schema, &untyped_array);
 }
 
-/// Models of version 4 think unless the request says otherwise.
+struct Range {
+  const char* name;
+  std::int64_t least;
+  std::int64_t most;
+  bool is_integer = false;
+};
+
+inline constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
+inline constexpr Range ranges[] = {
+    {"temperature", 0, 2},         {"top_p", 0, 1},
+    {"presence_penalty", -2, 2},   {"frequency_penalty", -2, 2},
+    {"n", 1, 128, true},           {"max_tokens", 1, any_number, true},
+    {"top_logprobs", 0, 20, true}, {"max_completion_tokens", 1, any_number, true},
+};
+
+/// Models of version 4 think unless the request says otherwise, and so do Kimi's.
 bool deepseek_thinks(const ChatRequest& request) {
   const Json& type = at(at(request.body, "thinking"), "type");
-  return type.is_null() ? request.model.rfind("deepseek-v4", 0) == 0 : type == "enabled";
+  const bool usually =
+      request.model.rfind("deepseek-v4", 0) == 0 || request.model.find("kimi-k2.") != std::string::npos;
+  return type.is_null() ? usually : type == "enabled";
 }
 
 }  // namespace service_rules
@@ -129,18 +148,44 @@ void Reader::breaks(std::string_view name, std::string at, const std::string& go
   }
   // OpenAI writes the path differently in errors without a code.
   if (rule->code == nullptr && at.rfind("messages[", 0) == 0) at.insert(8, ".");
+  Failure refusal = failure(400, rule->name, message);
+  // The form of DashScope's profile has the id of the request.
+  if (service_ == Profile::dashscope && profile_.profile == service_) throw RequestError{refusal};
   Json error = {{"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", nullptr}};
   if (service_ == Profile::openai) error["param"] = at;
   if (rule->code != nullptr) error["code"] = rule->code;
-  throw RequestError{failure(400, rule->name, message).json_body({{"error", std::move(error)}})};
+  throw RequestError{refusal.json_body({{"error", std::move(error)}})};
 }
 
 void Reader::judge_fields() const {
   const auto has = [this](Field field) { return fields_[field] != nullptr && !fields_[field]->is_null(); };
+  if (has(messages) && *fields_[messages] == Json::array()) breaks("messages_empty", "messages");
   if (!has(tools) && has(tool_choice)) breaks("tool_choice_without_tools", "tool_choice");
   if (!has(tools) && has(parallel_tool_calls)) breaks("parallel_tool_calls_without_tools", "parallel_tool_calls");
+  const auto calls = request_.body.find("parallel_tool_calls");
+  if (calls != request_.body.end() && calls->is_null()) breaks("parallel_tool_calls_null", "parallel_tool_calls");
+  if (has(top_logprobs) && !(has(logprobs) && *fields_[logprobs] == true))
+    breaks("top_logprobs_without_logprobs", "top_logprobs");
   if (has(stream_options) && !(has(stream) && *fields_[stream] == true))
     breaks("stream_options_without_stream", "stream_options");
+  if (has(max_tokens) && !service_rules::at(request_.body, "max_completion_tokens").is_null())
+    breaks("max_tokens_twice", "max_tokens");
+  for (const service_rules::Range& range : service_rules::ranges) {
+    const Json& value = service_rules::at(request_.body, range.name);
+    const std::int64_t most = range.name == std::string_view("n") ? limits_.max_n : range.most;
+    const double number = value.is_number() ? value.get<double>() : 1.0;  // 1 is in every range
+    const bool is_small = number < static_cast<double>(range.least);
+    if (!is_small && number <= static_cast<double>(most)) continue;
+    const std::string got = std::to_string(is_small ? range.least : most) + ", but got " + value.dump();
+    if (range.is_integer && is_small)
+      breaks("integer_too_small", range.name, got);
+    else if (range.is_integer)
+      breaks("integer_too_large", range.name, got);
+    else if (is_small)
+      breaks("decimal_too_small", range.name, got);
+    else
+      breaks("decimal_too_large", range.name, got);
+  }
 }
 
 void Reader::judge_name(const std::string& name, const Path& path) const {
@@ -231,6 +276,8 @@ void Reader::judge_pairs() const {
     if (calls.empty())
       breaks("tool_result_unknown_id", place("role"),
              "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    else if (call == calls.end() && service_ != Profile::openai)
+      continue;  // refused for the call without a result
     else if (call == calls.end())
       breaks("tool_result_unknown_id", place("tool_call_id"),
              "'tool_call_id' of " + service_rules::in_quotes(id) + " not found in 'tool_calls' of previous message.");
@@ -249,9 +296,6 @@ void Reader::judge() const {
   for (std::size_t index = 0; index < request_.messages.size() && sent.size() == request_.messages.size(); ++index)
     judge_message(request_.messages[index], sent[index], Path(messages_path, index));
   judge_tools();
-  const Json& penalty = service_rules::at(request_.body, "frequency_penalty");
-  if (penalty.is_number() && penalty < -2) breaks("frequency_penalty_too_low", "frequency_penalty", penalty.dump());
-  if (penalty.is_number() && penalty > 2) breaks("frequency_penalty_too_high", "frequency_penalty", penalty.dump());
   judge_response_format();
   const std::size_t stops = request_.stop.size();
   if (stops > 4) breaks("stops_too_many", "stop", service_rules::too_long("an array", 4, stops));

@@ -202,7 +202,7 @@ Route Operations::route(const std::string& method, std::string_view path, std::s
     const std::string_view asked = operations::is_below_base(mounted.operation.path) ? name : path;
     if (!operations::matches(mounted.operation.path, asked)) continue;
     // Only a handler for exactly this path replaces the list of models.
-    if (lists_models && mounted.operation.path != name) continue;
+    if (lists_models && mounted.operation.path != asked) continue;
     offer(mounted.operation.method);
     // A path without "{name}" comes before one with it.
     const bool is_better =

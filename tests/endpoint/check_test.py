@@ -144,7 +144,8 @@ class ExitCodes(Folder):
                             (["--write-baseline"], "--baseline"), (["--baseline", "/no/such/file"], "/no/such/file"),
                             (["--outcome", "xml"], "--outcome"), (["--catalogue", "/no/such/folder"], "/no/such/folder"),
                             (["--profile", "none"], "--profile"), (["--acceptance", "none"], "--acceptance"),
-                            (["--enforce", "documented"], "enforce one of openai, dashscope, deepseek"),
+                            (["--enforce", "documented"], "documented not in {openai,dashscope,deepseek}"),
+                            (["--base-path", "x"], "base_path"), (["--key-header", "host"], "key_header"),
                             (["--unknown"], "--unknown")]:
             with self.subTest(flags):
                 done = execute("check", *flags, "--", *client())
@@ -198,6 +199,32 @@ sys.stdout.buffer.write(json.load(response)["choices"][0]["message"]["content"].
             with self.subTest(is_right):
                 done = check("--plain", *only("unknown-fields"), of=command(f"BYTES = {is_right}\n" + code))
                 self.assertEqual(done.code, exit_code, done.said)
+
+
+    def test_a_client_with_another_header_for_its_key_and_another_base_path(self):
+        code = """
+import urllib.error, urllib.parse, urllib.request
+body = json.dumps({"model": os.environ["MOCK_GATEWAY_MODEL"], "messages": [
+    {"role": "user", "content": os.environ["MOCK_GATEWAY_PROMPT"]}]})
+def answer(url):
+    headers = {"api-key": os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers), timeout=5)
+    except urllib.error.HTTPError as error:
+        if error.code != 307: raise
+        return answer(urllib.parse.urljoin(url, error.headers["Location"]))
+text = json.load(answer(os.environ["OPENAI_BASE_URL"] + "/chat/completions"))["choices"][0]["message"]["content"]
+sys.stdout.buffer.write(text.encode())
+"""
+        flags = ["--key-header", "api-key", "--base-path", "/api/v4"]
+        done = check("--plain", *only("redirect-307"), *flags, of=command(code))
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        self.assertIn(" ".join(flags), done.report["cells"][0]["again"])
+        self.assertEqual(check("--plain", *only("redirect-307"), of=command(code)).code, 2)
+        anonymous = command(code.replace('"api-key": os.environ["OPENAI_API_KEY"], ', ""))
+        done = check("--plain", *only("unknown-fields"), "--no-key-required", of=anonymous)
+        self.assertEqual(done.code, 0, done.said)
+        self.assertIn("--no-key-required", done.report["cells"][0]["again"])
 
 
 class Selection(Folder):

@@ -535,7 +535,7 @@ class Scopes(Api):
             self.assertEqual(gateway.key("one")["limit_group"], "team")
 
     def limits(self, **limits):
-        return {"limit": None, "limit_tokens": None, "limit_concurrent": None, **limits}
+        return {"limit": None, "limit_tokens": None, "limit_concurrent": None, "concurrent": 0, **limits}
 
     def test_the_limit_of_all_keys_is_set_and_removed(self):
         with Program(None, "--limit", "1/1h") as gateway:
@@ -579,7 +579,7 @@ class Scopes(Api):
             self.assertEqual((key["limit_concurrent"], key["concurrent"]), (2, 0))
             waiting = pool.submit(gateway.chat, "ask", key["secret"])
             asked = gateway.get("/asked", wait="5s")["asked"]
-            self.assertEqual(gateway.get(path)["concurrent"], 1)
+            self.assertEqual([gateway.get(one)["concurrent"] for one in (path, "/limit")], [1, 1])
             status, body = gateway.chat(key=key["secret"])
             self.assertEqual((status, json.loads(body)["error"]["code"]), (429, "rate_limit_exceeded"))
             self.assertIn(b"The limit of 1 concurrent request is exceeded.", body)

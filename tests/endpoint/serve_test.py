@@ -649,13 +649,15 @@ class WhatItLogs(unittest.TestCase):
                                           "1 connection fault")
 
     def test_ten_names_are_printed_completely(self):
-        stubs = [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(10)]
+        secret = "sk-local-0123456789"
+        stubs = [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(9)]
+        stubs.append({"when": {"user_says": secret}, "reply": "x"})
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "demo.json")
             with open(path, "w", encoding="utf-8") as file:
-                json.dump({"mock_gateway": 1, "stubs": stubs}, file)
+                json.dump({"mock_gateway": 1, "keys": [{"name": "a", "secret": secret}], "stubs": stubs}, file)
             said = run("--port", "0", "--until-eof", "--script", path).stderr
-            self.assertTrue(said.endswith('"s9" (demo.json:1)\n'), said)
+            self.assertTrue(said.endswith('the stub at demo.json:1 (user text contains "sk-***")\n'), said)
             self.assertEqual(run("--port", "0", "--until-eof", "--quiet", "--script", path).stderr, "")
 
     def test_a_terminal_shows_failures_in_colour(self):
@@ -885,7 +887,7 @@ class HowItEnds(unittest.TestCase):
 
     def test_only_a_service_with_rules_can_be_enforced(self):
         self.assert_refused("--port", "0", "--enforce", "documented",
-                            naming="no rules are known for the profile documented; enforce one of openai, dashscope, deepseek")
+                            naming="documented not in {openai,dashscope,deepseek}")
 
     def test_an_unknown_scenario_is_an_error(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",

@@ -81,6 +81,9 @@ TEST_CASE("an operation can be mounted at its address, unless the gateway itself
   mount("GET", "/api/v4/files");
   CHECK(Http(gateway).get("/api/v4/files").body == "/api/v4/files");
   CHECK(Http(gateway).get("/files").status == 404);
+  mount("GET", "/models");
+  CHECK(Http(gateway).get("/models").body == "/models");  // replaces the list of models there
+  CHECK(Http(gateway).get("/api/v4/models").json()["object"] == "list");
   for (const char* path : {"/v1/chat/completions", "/api/v4/chat/completions", "/chat/completions"})
     CHECK(contains(refused([&] {
                      mount("POST", path);
