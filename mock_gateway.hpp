@@ -3376,8 +3376,8 @@ enum class Extension : unsigned char {
   /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
   /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
-  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`, and messages of role
+  /// `function`. They have no effect and cause a note (`beyond_documentation`), not a warning. Off; on in openai().
   openai_fields,
   /// Messages of role `tool`, which tool calling needs.
   tool_role,
@@ -6214,6 +6214,7 @@ class Reader {
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
+  bool takes_function_role() const;
   /// Returns a hint for errors: which switch of the acceptance would accept the message.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
@@ -16179,7 +16180,13 @@ MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& pa
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
   return "one of " + quoted_list({"system", "user", "assistant", acceptance_.has(Extension::tool_role) ? "tool" : "",
-                                  acceptance_.has(Extension::developer_role) ? "developer" : ""});
+                                  acceptance_.has(Extension::developer_role) ? "developer" : "",
+                                  takes_function_role() ? "function" : ""});
+}
+
+/// Messages of role `function` belong to OpenAI's field `functions`.
+MOCK_GATEWAY_INLINE bool Reader::takes_function_role() const {
+  return acceptance_.has(Extension::openai_fields) || is_documented_by_service("functions");
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
@@ -16198,7 +16205,8 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
   const bool tool = acceptance_.has(Extension::tool_role) && message.role == "tool";
-  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
+  const bool function = message.role == "function" && takes_function_role();
+  const bool known = assistant || tool || function || message.role == "user" || message.role == "system" ||
                      (acceptance_.has(Extension::developer_role) && message.role == "developer");
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
@@ -16207,6 +16215,8 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
     fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
   if (!known) fail_value(role_path, expected_role(), *role);
   if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
+  if (function && !is_documented_by_service("functions"))
+    note_extension(Extension::openai_fields, role_path.to_string());
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
@@ -16253,7 +16263,9 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
 MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
-  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  if (!profile_.content_may_be_replaced) return false;
+  if (message.role == "function") return true;
+  if (message.role != "assistant") return false;
   // The profile's service sends these members instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
@@ -40741,200 +40753,200 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6011    request/service_rules.hpp
 //   6095    request/chat_fields.hpp
 //   6143    request/chat_reader.hpp
-//   6251    keys/secrets.hpp
-//   6294    keys/key_store.hpp
-//   6546    answer/events.hpp
-//   6604    answer/tokens.hpp
-//   6675    answer/completion.hpp
-//   6765    answer/bodies.hpp
-//   6804    answer/completion_json.hpp
-//   6844    answer/completion_events.hpp
-//   6907    answer/words.hpp
-//   6922    answer/default_reply.hpp
-//   6937    answer/schema_checker.hpp
-//   7040    answer/embeddings.hpp
-//   7056    answer/occurrences.hpp
-//   7091    script/matcher_node.hpp
-//   7211    script/owed_replies.hpp
-//   7273    script/script.hpp
-//   7539    script/chaos_plan.hpp
-//   7581    script/chaos_rules.hpp
-//   7655    script/connection_faults.hpp
-//   7709    script/forced_failures.hpp
-//   7748    script/field_matchers.hpp
-//   7823    script/hiding.hpp
-//   7865    script/excerpts.hpp
-//   7889    script/json_comparison.hpp
-//   7915    delivery/answer_log.hpp
-//   8025    delivery/gzip.hpp
-//   8051    delivery/framing.hpp
-//   8109    delivery/outlet.hpp
-//   8157    delivery/pace_schedule.hpp
-//   8199    delivery/progress.hpp
-//   8261    delivery/waits.hpp
-//   8337    delivery/write_queue.hpp
-//   8432    delivery/delivery.hpp
-//   8722    http/exchange_observer.hpp
-//   8756    http/sockets.hpp
-//   8876    http/wakes.hpp
-//   8945    http/connection.hpp
-//   9214    http/request_reader.hpp
-//   9341    http/server.hpp
-//   9403    http/response.hpp
-//   9418    http/turned_away.hpp
-//   9466    http/workers.hpp
-//   9522    http/acceptor.hpp
-//   9568    http/poller.hpp
-//   9621    http/reactor.hpp
-//   9727    evidence/kept_problems.hpp
-//   9790    evidence/record.hpp
-//  10051    evidence/diagnosis.hpp
-//  10116    evidence/gateway_problems.hpp
-//  10215    evidence/review_parts.hpp
-//  10284    serve/asked_requests.hpp
-//  10361    serve/operations.hpp
-//  10448    serve/served_models.hpp
-//  10489    serve/gateway_state.hpp
-//  10549    serve/served_request.hpp
-//  10757    serve/runner.hpp
-//  10813    serve/connection_loop.hpp
-//  10856    serve/tester_code.hpp
-//  10927    gateway/catalogue_entries.hpp
-//  11198    gateway/option_values.hpp
-//  11263    gateway/sweep_run.hpp
-//  11287    document/script_reader.hpp
-//  11498    document/script_sections.hpp
-//  11684    document/script_values.hpp
-//  11850    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12336    core/gate.cpp
-//  12548    core/json_reader.cpp
-//  12889    core/pattern.cpp
-//  13302    core/random.cpp
-//  13361    core/reporter.cpp
-//  13459    core/text.cpp
-//  13811    model/acceptance.cpp
-//  13870    model/checks.cpp
-//  13907    model/connection_fault.cpp
-//  14009    model/failure.cpp
-//  14151    model/fault.cpp
-//  14385    model/finding.cpp
-//  14419    model/http_reply.cpp
-//  14485    model/pace.cpp
-//  14683    model/profile.cpp
-//  14986    model/range.cpp
-//  15016    model/received_request.cpp
-//  15084    model/reply.cpp
-//  15490    model/reply_checks.cpp
-//  15684    model/reply_template.cpp
-//  15851    model/sent_answer.cpp
-//  15879    model/sse_dialect.cpp
-//  16024    request/chat_fields.cpp
-//  16166    request/chat_messages.cpp
-//  16379    request/chat_reader.cpp
-//  16794    request/chat_request.cpp
-//  16878    request/chat_rules.cpp
-//  17141    request/embedding_request.cpp
-//  17229    keys/api_key.cpp
-//  17290    keys/key_limits.cpp
-//  17454    keys/key_store.cpp
-//  17907    keys/keys.cpp
-//  17981    keys/secrets.cpp
-//  18186    answer/bodies.cpp
-//  18273    answer/completion.cpp
-//  18498    answer/completion_events.cpp
-//  18713    answer/completion_json.cpp
-//  18954    answer/default_reply.cpp
-//  19131    answer/embeddings.cpp
-//  19248    answer/schema_checker.cpp
-//  19711    answer/schema_instance.cpp
-//  20084    answer/tokens.cpp
-//  20305    answer/words.cpp
-//  20366    script/chaos.cpp
-//  20506    script/chaos_rules.cpp
-//  20618    script/connection_faults.cpp
-//  20727    script/excerpts.cpp
-//  20789    script/field_matchers.cpp
-//  21262    script/forced_failures.cpp
-//  21351    script/hiding.cpp
-//  21469    script/json_comparison.cpp
-//  21555    script/matcher.cpp
-//  21863    script/matchers.cpp
-//  22214    script/scope.cpp
-//  22272    script/script.cpp
-//  22690    script/text_matchers.cpp
-//  22829    delivery/answer_log.cpp
-//  22999    delivery/delivery.cpp
-//  23469    delivery/faults_and_waits.cpp
-//  23765    delivery/framing.cpp
-//  23905    delivery/gzip.cpp
-//  23977    delivery/pace_schedule.cpp
-//  24046    delivery/progress.cpp
-//  24127    delivery/write_queue.cpp
-//  24268    http/acceptor.cpp
-//  24383    http/compatibility.cpp
-//  24436    http/connection.cpp
-//  25019    http/poller.cpp
-//  25187    http/reactor.cpp
-//  25450    http/request_reader.cpp
-//  25923    http/response.cpp
-//  26004    http/server.cpp
-//  26437    http/sockets.cpp
-//  26939    http/turned_away.cpp
-//  27023    http/workers.cpp
-//  27136    evidence/diagnosis.cpp
-//  27366    evidence/evidence_json.cpp
-//  27735    evidence/exchange.cpp
-//  28029    evidence/gateway_problems.cpp
-//  28476    evidence/journal.cpp
-//  28631    evidence/kept_problems.cpp
-//  28741    evidence/notes.cpp
-//  28843    evidence/record.cpp
-//  29305    evidence/redaction.cpp
-//  29447    evidence/redirects.cpp
-//  29571    evidence/retries.cpp
-//  30102    evidence/review.cpp
-//  30519    evidence/told_in_body.cpp
-//  30616    evidence/verification.cpp
-//  30734    serve/answer_headers.cpp
-//  30826    serve/asked_requests.cpp
-//  30893    serve/chat_judge.cpp
-//  31253    serve/connection_loop.cpp
-//  31414    serve/gateway_state.cpp
-//  31450    serve/judge.cpp
-//  31711    serve/limits.cpp
-//  31820    serve/operations.cpp
-//  32090    serve/reply_answer.cpp
-//  32232    serve/request_checks.cpp
-//  32339    serve/runner.cpp
-//  32743    serve/served_models.cpp
-//  32826    serve/served_request.cpp
-//  32911    gateway/catalogue.cpp
-//  33330    gateway/catalogue_chunks.cpp
-//  33641    gateway/catalogue_delivery.cpp
-//  33805    gateway/catalogue_entries.cpp
-//  34035    gateway/catalogue_failures.cpp
-//  34326    gateway/catalogue_framing.cpp
-//  34557    gateway/catalogue_tool_calls.cpp
-//  34764    gateway/chat_script.cpp
-//  34913    gateway/gateway.cpp
-//  35214    gateway/mishaps.cpp
-//  35556    gateway/options.cpp
-//  35765    gateway/sweep.cpp
-//  36185    document/scenario_files.cpp
-//  36323    document/script_document.cpp
-//  36716    document/script_faults.cpp
-//  37011    document/script_files.cpp
-//  37155    document/script_gateway.cpp
-//  37517    document/script_matchers.cpp
-//  37825    document/script_objects.cpp
-//  37985    document/script_reader.cpp
-//  38433    document/script_references.cpp
-//  38769    document/script_replies.cpp
-//  39160    document/script_schema.cpp
-//  39287    document/script_sections.cpp
-//  39830    document/script_values.cpp
-//  40218  Adapters
-//  40235    adapters/catch2.hpp
-//  40389    adapters/doctest.hpp
-//  40549    adapters/gtest.hpp
+//   6252    keys/secrets.hpp
+//   6295    keys/key_store.hpp
+//   6547    answer/events.hpp
+//   6605    answer/tokens.hpp
+//   6676    answer/completion.hpp
+//   6766    answer/bodies.hpp
+//   6805    answer/completion_json.hpp
+//   6845    answer/completion_events.hpp
+//   6908    answer/words.hpp
+//   6923    answer/default_reply.hpp
+//   6938    answer/schema_checker.hpp
+//   7041    answer/embeddings.hpp
+//   7057    answer/occurrences.hpp
+//   7092    script/matcher_node.hpp
+//   7212    script/owed_replies.hpp
+//   7274    script/script.hpp
+//   7540    script/chaos_plan.hpp
+//   7582    script/chaos_rules.hpp
+//   7656    script/connection_faults.hpp
+//   7710    script/forced_failures.hpp
+//   7749    script/field_matchers.hpp
+//   7824    script/hiding.hpp
+//   7866    script/excerpts.hpp
+//   7890    script/json_comparison.hpp
+//   7916    delivery/answer_log.hpp
+//   8026    delivery/gzip.hpp
+//   8052    delivery/framing.hpp
+//   8110    delivery/outlet.hpp
+//   8158    delivery/pace_schedule.hpp
+//   8200    delivery/progress.hpp
+//   8262    delivery/waits.hpp
+//   8338    delivery/write_queue.hpp
+//   8433    delivery/delivery.hpp
+//   8723    http/exchange_observer.hpp
+//   8757    http/sockets.hpp
+//   8877    http/wakes.hpp
+//   8946    http/connection.hpp
+//   9215    http/request_reader.hpp
+//   9342    http/server.hpp
+//   9404    http/response.hpp
+//   9419    http/turned_away.hpp
+//   9467    http/workers.hpp
+//   9523    http/acceptor.hpp
+//   9569    http/poller.hpp
+//   9622    http/reactor.hpp
+//   9728    evidence/kept_problems.hpp
+//   9791    evidence/record.hpp
+//  10052    evidence/diagnosis.hpp
+//  10117    evidence/gateway_problems.hpp
+//  10216    evidence/review_parts.hpp
+//  10285    serve/asked_requests.hpp
+//  10362    serve/operations.hpp
+//  10449    serve/served_models.hpp
+//  10490    serve/gateway_state.hpp
+//  10550    serve/served_request.hpp
+//  10758    serve/runner.hpp
+//  10814    serve/connection_loop.hpp
+//  10857    serve/tester_code.hpp
+//  10928    gateway/catalogue_entries.hpp
+//  11199    gateway/option_values.hpp
+//  11264    gateway/sweep_run.hpp
+//  11288    document/script_reader.hpp
+//  11499    document/script_sections.hpp
+//  11685    document/script_values.hpp
+//  11851    core/calendar.cpp
+//  11932    core/clock.cpp
+//  12337    core/gate.cpp
+//  12549    core/json_reader.cpp
+//  12890    core/pattern.cpp
+//  13303    core/random.cpp
+//  13362    core/reporter.cpp
+//  13460    core/text.cpp
+//  13812    model/acceptance.cpp
+//  13871    model/checks.cpp
+//  13908    model/connection_fault.cpp
+//  14010    model/failure.cpp
+//  14152    model/fault.cpp
+//  14386    model/finding.cpp
+//  14420    model/http_reply.cpp
+//  14486    model/pace.cpp
+//  14684    model/profile.cpp
+//  14987    model/range.cpp
+//  15017    model/received_request.cpp
+//  15085    model/reply.cpp
+//  15491    model/reply_checks.cpp
+//  15685    model/reply_template.cpp
+//  15852    model/sent_answer.cpp
+//  15880    model/sse_dialect.cpp
+//  16025    request/chat_fields.cpp
+//  16167    request/chat_messages.cpp
+//  16391    request/chat_reader.cpp
+//  16806    request/chat_request.cpp
+//  16890    request/chat_rules.cpp
+//  17153    request/embedding_request.cpp
+//  17241    keys/api_key.cpp
+//  17302    keys/key_limits.cpp
+//  17466    keys/key_store.cpp
+//  17919    keys/keys.cpp
+//  17993    keys/secrets.cpp
+//  18198    answer/bodies.cpp
+//  18285    answer/completion.cpp
+//  18510    answer/completion_events.cpp
+//  18725    answer/completion_json.cpp
+//  18966    answer/default_reply.cpp
+//  19143    answer/embeddings.cpp
+//  19260    answer/schema_checker.cpp
+//  19723    answer/schema_instance.cpp
+//  20096    answer/tokens.cpp
+//  20317    answer/words.cpp
+//  20378    script/chaos.cpp
+//  20518    script/chaos_rules.cpp
+//  20630    script/connection_faults.cpp
+//  20739    script/excerpts.cpp
+//  20801    script/field_matchers.cpp
+//  21274    script/forced_failures.cpp
+//  21363    script/hiding.cpp
+//  21481    script/json_comparison.cpp
+//  21567    script/matcher.cpp
+//  21875    script/matchers.cpp
+//  22226    script/scope.cpp
+//  22284    script/script.cpp
+//  22702    script/text_matchers.cpp
+//  22841    delivery/answer_log.cpp
+//  23011    delivery/delivery.cpp
+//  23481    delivery/faults_and_waits.cpp
+//  23777    delivery/framing.cpp
+//  23917    delivery/gzip.cpp
+//  23989    delivery/pace_schedule.cpp
+//  24058    delivery/progress.cpp
+//  24139    delivery/write_queue.cpp
+//  24280    http/acceptor.cpp
+//  24395    http/compatibility.cpp
+//  24448    http/connection.cpp
+//  25031    http/poller.cpp
+//  25199    http/reactor.cpp
+//  25462    http/request_reader.cpp
+//  25935    http/response.cpp
+//  26016    http/server.cpp
+//  26449    http/sockets.cpp
+//  26951    http/turned_away.cpp
+//  27035    http/workers.cpp
+//  27148    evidence/diagnosis.cpp
+//  27378    evidence/evidence_json.cpp
+//  27747    evidence/exchange.cpp
+//  28041    evidence/gateway_problems.cpp
+//  28488    evidence/journal.cpp
+//  28643    evidence/kept_problems.cpp
+//  28753    evidence/notes.cpp
+//  28855    evidence/record.cpp
+//  29317    evidence/redaction.cpp
+//  29459    evidence/redirects.cpp
+//  29583    evidence/retries.cpp
+//  30114    evidence/review.cpp
+//  30531    evidence/told_in_body.cpp
+//  30628    evidence/verification.cpp
+//  30746    serve/answer_headers.cpp
+//  30838    serve/asked_requests.cpp
+//  30905    serve/chat_judge.cpp
+//  31265    serve/connection_loop.cpp
+//  31426    serve/gateway_state.cpp
+//  31462    serve/judge.cpp
+//  31723    serve/limits.cpp
+//  31832    serve/operations.cpp
+//  32102    serve/reply_answer.cpp
+//  32244    serve/request_checks.cpp
+//  32351    serve/runner.cpp
+//  32755    serve/served_models.cpp
+//  32838    serve/served_request.cpp
+//  32923    gateway/catalogue.cpp
+//  33342    gateway/catalogue_chunks.cpp
+//  33653    gateway/catalogue_delivery.cpp
+//  33817    gateway/catalogue_entries.cpp
+//  34047    gateway/catalogue_failures.cpp
+//  34338    gateway/catalogue_framing.cpp
+//  34569    gateway/catalogue_tool_calls.cpp
+//  34776    gateway/chat_script.cpp
+//  34925    gateway/gateway.cpp
+//  35226    gateway/mishaps.cpp
+//  35568    gateway/options.cpp
+//  35777    gateway/sweep.cpp
+//  36197    document/scenario_files.cpp
+//  36335    document/script_document.cpp
+//  36728    document/script_faults.cpp
+//  37023    document/script_files.cpp
+//  37167    document/script_gateway.cpp
+//  37529    document/script_matchers.cpp
+//  37837    document/script_objects.cpp
+//  37997    document/script_reader.cpp
+//  38445    document/script_references.cpp
+//  38781    document/script_replies.cpp
+//  39172    document/script_schema.cpp
+//  39299    document/script_sections.cpp
+//  39842    document/script_values.cpp
+//  40230  Adapters
+//  40247    adapters/catch2.hpp
+//  40401    adapters/doctest.hpp
+//  40561    adapters/gtest.hpp
