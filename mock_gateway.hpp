@@ -3378,8 +3378,8 @@ enum class Extension : unsigned char {
   /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
   /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
-  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`, and messages of role
+  /// `function`. They have no effect and cause a note (`beyond_documentation`), not a warning. Off; on in openai().
   openai_fields,
   /// Messages of role `tool`, which tool calling needs.
   tool_role,
@@ -6245,6 +6245,7 @@ class Reader {
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
+  bool takes_function_role() const;
   /// Returns a hint for errors: which switch of the acceptance would accept the message.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
@@ -16212,7 +16213,13 @@ MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& pa
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
   return "one of " + quoted_list({"system", "user", "assistant", acceptance_.has(Extension::tool_role) ? "tool" : "",
-                                  acceptance_.has(Extension::developer_role) ? "developer" : ""});
+                                  acceptance_.has(Extension::developer_role) ? "developer" : "",
+                                  takes_function_role() ? "function" : ""});
+}
+
+/// Messages of role `function` belong to OpenAI's field `functions`.
+MOCK_GATEWAY_INLINE bool Reader::takes_function_role() const {
+  return acceptance_.has(Extension::openai_fields) || is_documented_by_service("functions");
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
@@ -16231,7 +16238,8 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
   const bool tool = acceptance_.has(Extension::tool_role) && message.role == "tool";
-  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
+  const bool function = message.role == "function" && takes_function_role();
+  const bool known = assistant || tool || function || message.role == "user" || message.role == "system" ||
                      (acceptance_.has(Extension::developer_role) && message.role == "developer");
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
@@ -16240,6 +16248,8 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
     fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
   if (!known) fail_value(role_path, expected_role(), *role);
   if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
+  if (function && !is_documented_by_service("functions"))
+    note_extension(Extension::openai_fields, role_path.to_string());
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
@@ -16288,7 +16298,9 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
 MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
-  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  if (!profile_.content_may_be_replaced) return false;
+  if (message.role == "function") return true;
+  if (message.role != "assistant") return false;
   // The profile's service sends these members instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
@@ -40851,200 +40863,200 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6013    request/service_rules.hpp
 //   6126    request/chat_fields.hpp
 //   6174    request/chat_reader.hpp
-//   6282    keys/secrets.hpp
-//   6325    keys/key_store.hpp
-//   6577    answer/events.hpp
-//   6635    answer/tokens.hpp
-//   6706    answer/completion.hpp
-//   6796    answer/bodies.hpp
-//   6835    answer/completion_json.hpp
-//   6875    answer/completion_events.hpp
-//   6938    answer/words.hpp
-//   6953    answer/default_reply.hpp
-//   6968    answer/schema_checker.hpp
-//   7071    answer/embeddings.hpp
-//   7087    answer/occurrences.hpp
-//   7122    script/matcher_node.hpp
-//   7242    script/owed_replies.hpp
-//   7304    script/script.hpp
-//   7570    script/chaos_plan.hpp
-//   7612    script/chaos_rules.hpp
-//   7686    script/connection_faults.hpp
-//   7740    script/forced_failures.hpp
-//   7779    script/field_matchers.hpp
-//   7854    script/hiding.hpp
-//   7896    script/excerpts.hpp
-//   7920    script/json_comparison.hpp
-//   7946    delivery/answer_log.hpp
-//   8056    delivery/gzip.hpp
-//   8082    delivery/framing.hpp
-//   8140    delivery/outlet.hpp
-//   8188    delivery/pace_schedule.hpp
-//   8230    delivery/progress.hpp
-//   8292    delivery/waits.hpp
-//   8368    delivery/write_queue.hpp
-//   8463    delivery/delivery.hpp
-//   8753    http/exchange_observer.hpp
-//   8787    http/sockets.hpp
-//   8907    http/wakes.hpp
-//   8976    http/connection.hpp
-//   9245    http/request_reader.hpp
-//   9372    http/server.hpp
-//   9434    http/response.hpp
-//   9449    http/turned_away.hpp
-//   9497    http/workers.hpp
-//   9553    http/acceptor.hpp
-//   9599    http/poller.hpp
-//   9652    http/reactor.hpp
-//   9758    evidence/kept_problems.hpp
-//   9821    evidence/record.hpp
-//  10082    evidence/diagnosis.hpp
-//  10147    evidence/gateway_problems.hpp
-//  10246    evidence/review_parts.hpp
-//  10315    serve/asked_requests.hpp
-//  10392    serve/operations.hpp
-//  10479    serve/served_models.hpp
-//  10520    serve/gateway_state.hpp
-//  10580    serve/served_request.hpp
-//  10788    serve/runner.hpp
-//  10844    serve/connection_loop.hpp
-//  10887    serve/tester_code.hpp
-//  10958    gateway/catalogue_entries.hpp
-//  11231    gateway/option_values.hpp
-//  11296    gateway/sweep_run.hpp
-//  11320    document/script_reader.hpp
-//  11531    document/script_sections.hpp
-//  11717    document/script_values.hpp
-//  11883    core/calendar.cpp
-//  11964    core/clock.cpp
-//  12369    core/gate.cpp
-//  12581    core/json_reader.cpp
-//  12922    core/pattern.cpp
-//  13335    core/random.cpp
-//  13394    core/reporter.cpp
-//  13492    core/text.cpp
-//  13844    model/acceptance.cpp
-//  13903    model/checks.cpp
-//  13940    model/connection_fault.cpp
-//  14042    model/failure.cpp
-//  14184    model/fault.cpp
-//  14418    model/finding.cpp
-//  14452    model/http_reply.cpp
-//  14518    model/pace.cpp
-//  14716    model/profile.cpp
-//  15019    model/range.cpp
-//  15049    model/received_request.cpp
-//  15117    model/reply.cpp
-//  15523    model/reply_checks.cpp
-//  15717    model/reply_template.cpp
-//  15884    model/sent_answer.cpp
-//  15912    model/sse_dialect.cpp
-//  16057    request/chat_fields.cpp
-//  16199    request/chat_messages.cpp
-//  16414    request/chat_reader.cpp
-//  16829    request/chat_request.cpp
-//  16913    request/chat_rules.cpp
-//  17218    request/embedding_request.cpp
-//  17306    keys/api_key.cpp
-//  17367    keys/key_limits.cpp
-//  17531    keys/key_store.cpp
-//  17984    keys/keys.cpp
-//  18058    keys/secrets.cpp
-//  18263    answer/bodies.cpp
-//  18350    answer/completion.cpp
-//  18575    answer/completion_events.cpp
-//  18790    answer/completion_json.cpp
-//  19031    answer/default_reply.cpp
-//  19208    answer/embeddings.cpp
-//  19325    answer/schema_checker.cpp
-//  19788    answer/schema_instance.cpp
-//  20161    answer/tokens.cpp
-//  20382    answer/words.cpp
-//  20443    script/chaos.cpp
-//  20583    script/chaos_rules.cpp
-//  20695    script/connection_faults.cpp
-//  20804    script/excerpts.cpp
-//  20866    script/field_matchers.cpp
-//  21339    script/forced_failures.cpp
-//  21428    script/hiding.cpp
-//  21546    script/json_comparison.cpp
-//  21632    script/matcher.cpp
-//  21940    script/matchers.cpp
-//  22291    script/scope.cpp
-//  22349    script/script.cpp
-//  22767    script/text_matchers.cpp
-//  22906    delivery/answer_log.cpp
-//  23076    delivery/delivery.cpp
-//  23546    delivery/faults_and_waits.cpp
-//  23842    delivery/framing.cpp
-//  23982    delivery/gzip.cpp
-//  24054    delivery/pace_schedule.cpp
-//  24123    delivery/progress.cpp
-//  24204    delivery/write_queue.cpp
-//  24345    http/acceptor.cpp
-//  24460    http/compatibility.cpp
-//  24513    http/connection.cpp
-//  25096    http/poller.cpp
-//  25264    http/reactor.cpp
-//  25527    http/request_reader.cpp
-//  26000    http/response.cpp
-//  26081    http/server.cpp
-//  26514    http/sockets.cpp
-//  27016    http/turned_away.cpp
-//  27100    http/workers.cpp
-//  27213    evidence/diagnosis.cpp
-//  27443    evidence/evidence_json.cpp
-//  27812    evidence/exchange.cpp
-//  28106    evidence/gateway_problems.cpp
-//  28553    evidence/journal.cpp
-//  28708    evidence/kept_problems.cpp
-//  28818    evidence/notes.cpp
-//  28920    evidence/record.cpp
-//  29382    evidence/redaction.cpp
-//  29524    evidence/redirects.cpp
-//  29648    evidence/retries.cpp
-//  30182    evidence/review.cpp
-//  30606    evidence/told_in_body.cpp
-//  30703    evidence/verification.cpp
-//  30821    serve/answer_headers.cpp
-//  30913    serve/asked_requests.cpp
-//  30980    serve/chat_judge.cpp
-//  31340    serve/connection_loop.cpp
-//  31501    serve/gateway_state.cpp
-//  31537    serve/judge.cpp
-//  31798    serve/limits.cpp
-//  31907    serve/operations.cpp
-//  32177    serve/reply_answer.cpp
-//  32319    serve/request_checks.cpp
-//  32426    serve/runner.cpp
-//  32830    serve/served_models.cpp
-//  32913    serve/served_request.cpp
-//  32998    gateway/catalogue.cpp
-//  33421    gateway/catalogue_chunks.cpp
-//  33732    gateway/catalogue_delivery.cpp
-//  33896    gateway/catalogue_entries.cpp
-//  34126    gateway/catalogue_failures.cpp
-//  34417    gateway/catalogue_framing.cpp
-//  34648    gateway/catalogue_tool_calls.cpp
-//  34855    gateway/chat_script.cpp
-//  35004    gateway/gateway.cpp
-//  35303    gateway/mishaps.cpp
-//  35645    gateway/options.cpp
-//  35859    gateway/sweep.cpp
-//  36279    document/scenario_files.cpp
-//  36417    document/script_document.cpp
-//  36810    document/script_faults.cpp
-//  37105    document/script_files.cpp
-//  37249    document/script_gateway.cpp
-//  37627    document/script_matchers.cpp
-//  37935    document/script_objects.cpp
-//  38095    document/script_reader.cpp
-//  38543    document/script_references.cpp
-//  38879    document/script_replies.cpp
-//  39270    document/script_schema.cpp
-//  39397    document/script_sections.cpp
-//  39940    document/script_values.cpp
-//  40328  Adapters
-//  40345    adapters/catch2.hpp
-//  40499    adapters/doctest.hpp
-//  40659    adapters/gtest.hpp
+//   6283    keys/secrets.hpp
+//   6326    keys/key_store.hpp
+//   6578    answer/events.hpp
+//   6636    answer/tokens.hpp
+//   6707    answer/completion.hpp
+//   6797    answer/bodies.hpp
+//   6836    answer/completion_json.hpp
+//   6876    answer/completion_events.hpp
+//   6939    answer/words.hpp
+//   6954    answer/default_reply.hpp
+//   6969    answer/schema_checker.hpp
+//   7072    answer/embeddings.hpp
+//   7088    answer/occurrences.hpp
+//   7123    script/matcher_node.hpp
+//   7243    script/owed_replies.hpp
+//   7305    script/script.hpp
+//   7571    script/chaos_plan.hpp
+//   7613    script/chaos_rules.hpp
+//   7687    script/connection_faults.hpp
+//   7741    script/forced_failures.hpp
+//   7780    script/field_matchers.hpp
+//   7855    script/hiding.hpp
+//   7897    script/excerpts.hpp
+//   7921    script/json_comparison.hpp
+//   7947    delivery/answer_log.hpp
+//   8057    delivery/gzip.hpp
+//   8083    delivery/framing.hpp
+//   8141    delivery/outlet.hpp
+//   8189    delivery/pace_schedule.hpp
+//   8231    delivery/progress.hpp
+//   8293    delivery/waits.hpp
+//   8369    delivery/write_queue.hpp
+//   8464    delivery/delivery.hpp
+//   8754    http/exchange_observer.hpp
+//   8788    http/sockets.hpp
+//   8908    http/wakes.hpp
+//   8977    http/connection.hpp
+//   9246    http/request_reader.hpp
+//   9373    http/server.hpp
+//   9435    http/response.hpp
+//   9450    http/turned_away.hpp
+//   9498    http/workers.hpp
+//   9554    http/acceptor.hpp
+//   9600    http/poller.hpp
+//   9653    http/reactor.hpp
+//   9759    evidence/kept_problems.hpp
+//   9822    evidence/record.hpp
+//  10083    evidence/diagnosis.hpp
+//  10148    evidence/gateway_problems.hpp
+//  10247    evidence/review_parts.hpp
+//  10316    serve/asked_requests.hpp
+//  10393    serve/operations.hpp
+//  10480    serve/served_models.hpp
+//  10521    serve/gateway_state.hpp
+//  10581    serve/served_request.hpp
+//  10789    serve/runner.hpp
+//  10845    serve/connection_loop.hpp
+//  10888    serve/tester_code.hpp
+//  10959    gateway/catalogue_entries.hpp
+//  11232    gateway/option_values.hpp
+//  11297    gateway/sweep_run.hpp
+//  11321    document/script_reader.hpp
+//  11532    document/script_sections.hpp
+//  11718    document/script_values.hpp
+//  11884    core/calendar.cpp
+//  11965    core/clock.cpp
+//  12370    core/gate.cpp
+//  12582    core/json_reader.cpp
+//  12923    core/pattern.cpp
+//  13336    core/random.cpp
+//  13395    core/reporter.cpp
+//  13493    core/text.cpp
+//  13845    model/acceptance.cpp
+//  13904    model/checks.cpp
+//  13941    model/connection_fault.cpp
+//  14043    model/failure.cpp
+//  14185    model/fault.cpp
+//  14419    model/finding.cpp
+//  14453    model/http_reply.cpp
+//  14519    model/pace.cpp
+//  14717    model/profile.cpp
+//  15020    model/range.cpp
+//  15050    model/received_request.cpp
+//  15118    model/reply.cpp
+//  15524    model/reply_checks.cpp
+//  15718    model/reply_template.cpp
+//  15885    model/sent_answer.cpp
+//  15913    model/sse_dialect.cpp
+//  16058    request/chat_fields.cpp
+//  16200    request/chat_messages.cpp
+//  16426    request/chat_reader.cpp
+//  16841    request/chat_request.cpp
+//  16925    request/chat_rules.cpp
+//  17230    request/embedding_request.cpp
+//  17318    keys/api_key.cpp
+//  17379    keys/key_limits.cpp
+//  17543    keys/key_store.cpp
+//  17996    keys/keys.cpp
+//  18070    keys/secrets.cpp
+//  18275    answer/bodies.cpp
+//  18362    answer/completion.cpp
+//  18587    answer/completion_events.cpp
+//  18802    answer/completion_json.cpp
+//  19043    answer/default_reply.cpp
+//  19220    answer/embeddings.cpp
+//  19337    answer/schema_checker.cpp
+//  19800    answer/schema_instance.cpp
+//  20173    answer/tokens.cpp
+//  20394    answer/words.cpp
+//  20455    script/chaos.cpp
+//  20595    script/chaos_rules.cpp
+//  20707    script/connection_faults.cpp
+//  20816    script/excerpts.cpp
+//  20878    script/field_matchers.cpp
+//  21351    script/forced_failures.cpp
+//  21440    script/hiding.cpp
+//  21558    script/json_comparison.cpp
+//  21644    script/matcher.cpp
+//  21952    script/matchers.cpp
+//  22303    script/scope.cpp
+//  22361    script/script.cpp
+//  22779    script/text_matchers.cpp
+//  22918    delivery/answer_log.cpp
+//  23088    delivery/delivery.cpp
+//  23558    delivery/faults_and_waits.cpp
+//  23854    delivery/framing.cpp
+//  23994    delivery/gzip.cpp
+//  24066    delivery/pace_schedule.cpp
+//  24135    delivery/progress.cpp
+//  24216    delivery/write_queue.cpp
+//  24357    http/acceptor.cpp
+//  24472    http/compatibility.cpp
+//  24525    http/connection.cpp
+//  25108    http/poller.cpp
+//  25276    http/reactor.cpp
+//  25539    http/request_reader.cpp
+//  26012    http/response.cpp
+//  26093    http/server.cpp
+//  26526    http/sockets.cpp
+//  27028    http/turned_away.cpp
+//  27112    http/workers.cpp
+//  27225    evidence/diagnosis.cpp
+//  27455    evidence/evidence_json.cpp
+//  27824    evidence/exchange.cpp
+//  28118    evidence/gateway_problems.cpp
+//  28565    evidence/journal.cpp
+//  28720    evidence/kept_problems.cpp
+//  28830    evidence/notes.cpp
+//  28932    evidence/record.cpp
+//  29394    evidence/redaction.cpp
+//  29536    evidence/redirects.cpp
+//  29660    evidence/retries.cpp
+//  30194    evidence/review.cpp
+//  30618    evidence/told_in_body.cpp
+//  30715    evidence/verification.cpp
+//  30833    serve/answer_headers.cpp
+//  30925    serve/asked_requests.cpp
+//  30992    serve/chat_judge.cpp
+//  31352    serve/connection_loop.cpp
+//  31513    serve/gateway_state.cpp
+//  31549    serve/judge.cpp
+//  31810    serve/limits.cpp
+//  31919    serve/operations.cpp
+//  32189    serve/reply_answer.cpp
+//  32331    serve/request_checks.cpp
+//  32438    serve/runner.cpp
+//  32842    serve/served_models.cpp
+//  32925    serve/served_request.cpp
+//  33010    gateway/catalogue.cpp
+//  33433    gateway/catalogue_chunks.cpp
+//  33744    gateway/catalogue_delivery.cpp
+//  33908    gateway/catalogue_entries.cpp
+//  34138    gateway/catalogue_failures.cpp
+//  34429    gateway/catalogue_framing.cpp
+//  34660    gateway/catalogue_tool_calls.cpp
+//  34867    gateway/chat_script.cpp
+//  35016    gateway/gateway.cpp
+//  35315    gateway/mishaps.cpp
+//  35657    gateway/options.cpp
+//  35871    gateway/sweep.cpp
+//  36291    document/scenario_files.cpp
+//  36429    document/script_document.cpp
+//  36822    document/script_faults.cpp
+//  37117    document/script_files.cpp
+//  37261    document/script_gateway.cpp
+//  37639    document/script_matchers.cpp
+//  37947    document/script_objects.cpp
+//  38107    document/script_reader.cpp
+//  38555    document/script_references.cpp
+//  38891    document/script_replies.cpp
+//  39282    document/script_schema.cpp
+//  39409    document/script_sections.cpp
+//  39952    document/script_values.cpp
+//  40340  Adapters
+//  40357    adapters/catch2.hpp
+//  40511    adapters/doctest.hpp
+//  40671    adapters/gtest.hpp

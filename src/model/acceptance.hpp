@@ -15,8 +15,8 @@ enum class Extension : unsigned char {
   /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
   /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
-  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`, and messages of role
+  /// `function`. They have no effect and cause a note (`beyond_documentation`), not a warning. Off; on in openai().
   openai_fields,
   /// Messages of role `tool`, which tool calling needs.
   tool_role,

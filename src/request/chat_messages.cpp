@@ -22,7 +22,13 @@ void Reader::read_messages(const Json& value, const Path& path) {
 
 std::string Reader::expected_role() const {
   return "one of " + quoted_list({"system", "user", "assistant", acceptance_.has(Extension::tool_role) ? "tool" : "",
-                                  acceptance_.has(Extension::developer_role) ? "developer" : ""});
+                                  acceptance_.has(Extension::developer_role) ? "developer" : "",
+                                  takes_function_role() ? "function" : ""});
+}
+
+/// Messages of role `function` belong to OpenAI's field `functions`.
+bool Reader::takes_function_role() const {
+  return acceptance_.has(Extension::openai_fields) || is_documented_by_service("functions");
 }
 
 std::string Reader::switched_off(const char* name) const {
@@ -41,7 +47,8 @@ void Reader::read_message(const Json& value, const Path& path) {
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
   const bool tool = acceptance_.has(Extension::tool_role) && message.role == "tool";
-  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
+  const bool function = message.role == "function" && takes_function_role();
+  const bool known = assistant || tool || function || message.role == "user" || message.role == "system" ||
                      (acceptance_.has(Extension::developer_role) && message.role == "developer");
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
@@ -50,6 +57,8 @@ void Reader::read_message(const Json& value, const Path& path) {
     fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
   if (!known) fail_value(role_path, expected_role(), *role);
   if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
+  if (function && !is_documented_by_service("functions"))
+    note_extension(Extension::openai_fields, role_path.to_string());
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
@@ -98,7 +107,9 @@ void Reader::take_message(const Json& value) {
 bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
-  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  if (!profile_.content_may_be_replaced) return false;
+  if (message.role == "function") return true;
+  if (message.role != "assistant") return false;
   // The profile's service sends these members instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);

@@ -85,6 +85,7 @@ class Reader {
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
+  bool takes_function_role() const;
   /// Returns a hint for errors: which switch of the acceptance would accept the message.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;

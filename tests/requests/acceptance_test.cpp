@@ -120,6 +120,7 @@ TEST_CASE("fields documented only by OpenAI are findings with Acceptance::openai
        by("stream_options.include_obfuscation", "openai_fields")},
       {with(R"("max_completion_tokens":5)"), by("max_completion_tokens", "max_completion_tokens")},
       {said(R"({"role":"developer","content":"Hi"})"), by("messages[0].role", "developer_role")},
+      {said(R"({"role":"function","name":"f","content":"21"})"), by("messages[0].role", "openai_fields")},
       {said(R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})"),
        by("messages[0].content[0].type", "other_parts")},
       {with(custom), by("tools[0].type", "custom_tools")},

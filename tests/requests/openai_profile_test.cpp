@@ -257,6 +257,26 @@ TEST_CASE("a client may send back messages with the fields that OpenAI sends in 
         R"(invalid_type at "messages[1].content")");
 }
 
+// OpenAI's openapi.yaml, ChatCompletionRequestFunctionMessage: deprecated, and its content may be null.
+TEST_CASE("a conversation from before there were tools keeps its messages of role function") {
+  const Json call = {
+      {"role", "assistant"}, {"content", nullptr}, {"function_call", {{"name", "f"}, {"arguments", "{}"}}}};
+  const auto answered = [&call](const Json& content) {
+    return Json{{"messages", {call, {{"role", "function"}, {"name", "f"}, {"content", content}}}},
+                {"functions", {{{"name", "f"}}}}};
+  };
+  const std::vector<Options> services = {Options{}, Options{}.enforce(Profile::openai),
+                                         Options{}.acceptance(Acceptance::strict())};
+  for (Options options : services) {
+    const Wire wire{options.profile(Profile::openai)};
+    CHECK(wire.findings(answered("21")) == "");
+    CHECK(wire.findings(answered(nullptr)) == "");
+    CHECK(wire.understood(answered("21")).messages[1].role == "function");
+  }
+  CHECK(Wire{Options{}.profile(Profile::documented)}.http.chat(answered("21")).status == 400);
+  CHECK(Wire{Options{}.profile(Profile::dashscope)}.http.chat(answered("21")).status == 400);
+}
+
 TEST_CASE("an explicit Acceptance overrides that of the openai profile") {
   const auto with = [](const Acceptance& acceptance) {
     return Options{}.profile(Profile::openai).acceptance(acceptance);
