@@ -80,9 +80,6 @@
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #error "mock_gateway needs C++17: compile with -std=c++17 or newer"
 #endif
-#ifdef _WIN32
-#error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
-#endif
 
 // Including the header only declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
 // before including it, and compiles the library. MOCK_GATEWAY_HEADER_ONLY (default 0): 1 makes every function inline,
@@ -104,6 +101,15 @@
 #else
 #define MOCK_GATEWAY_ABI compiled_0_1
 #define MOCK_GATEWAY_INLINE
+#endif
+
+#ifdef _WIN32
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("near")
+#undef near
 #endif
 
 // ---- core/json.hpp --------------------------------------------------------------------------------------------------
@@ -4550,6 +4556,11 @@ void pass_over_notes();
 
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
+#ifdef _WIN32
+#pragma pop_macro("max")
+#pragma pop_macro("min")
+#pragma pop_macro("near")
+#endif
 #endif  // MOCK_GATEWAY_HPP
 
 #if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
@@ -4563,12 +4574,10 @@ void pass_over_notes();
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <clocale>
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -4591,18 +4600,7 @@ void pass_over_notes();
 #include <tuple>
 #include <unordered_map>
 
-#include <fcntl.h>
 #include <httplib.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 // The mode is part of every mangled name: files that disagree fail to link, and share no half a library.
 #if MOCK_GATEWAY_HEADER_ONLY
@@ -4611,6 +4609,15 @@ void pass_over_notes();
 #else
 #define MOCK_GATEWAY_ABI compiled_0_1
 #define MOCK_GATEWAY_INLINE
+#endif
+
+#ifdef _WIN32
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("near")
+#undef near
 #endif
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
@@ -5246,6 +5253,19 @@ Duration bounded(Duration limit);
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/process.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace process {
+
+/// Returns an id that differs between a process and its forked children.
+long id();
+/// Preserves SIGPIPE handling during a call that changes it, such as of cpp-httplib's server.
+void keep_sigpipe(const std::function<void()>& changing);
+
+}  // namespace process
+}}}  // namespace mock_gateway::detail
+
 // ---- core/change_count.hpp ------------------------------------------------------------------------------------------
 
 // Counts changes by the test, per key.
@@ -5288,33 +5308,6 @@ class ChangeCount {
   std::map<std::string, std::uint64_t> of_key_;
 };
 
-}}}  // namespace mock_gateway::detail
-
-// ---- core/process.hpp -----------------------------------------------------------------------------------------------
-
-// The process id; preserves SIGPIPE handling.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace process {
-
-/// Returns an id that differs between a process and its forked children.
-inline long id() { return ::getpid(); }
-
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Holds a lock.
-class KeptSigpipe {
- public:
-  KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
-  ~KeptSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
-  KeptSigpipe(const KeptSigpipe&) = delete;
-  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
-
- private:
-  inline static std::mutex mutex_;
-  const std::lock_guard<std::mutex> lock_{mutex_};
-  struct sigaction before_ {};
-};
-
-}  // namespace process
 }}}  // namespace mock_gateway::detail
 
 // ---- core/warning.hpp -----------------------------------------------------------------------------------------------
@@ -8756,19 +8749,23 @@ class ExchangeObserver {
 // ---- http/sockets.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// All calls to the system's socket interface (POSIX). Ports to other systems reimplement them.
+
+/// A socket or another descriptor to poll, in any system's type.
+enum class Socket : std::intptr_t { none = -1 };
+
+/// All calls to the system's socket interface. Each system has its own file.
 namespace sockets {
 
 /// `reset`: the peer sent RST while its side was open. `failed`: any other error.
 enum class Transfer { done, would_block, reset, failed };
 
 /// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
-void adopt(int socket);
+void adopt(Socket socket);
 /// Sends without blocking. `bytes` is the number of accepted bytes.
-Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
+Transfer send(Socket socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
 /// this system; empty if unknown, or without stamp_arrivals() on the listener.
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
+Transfer receive(Socket socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
@@ -8777,8 +8774,9 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until a Readiness event or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
-Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+/// Blocks until a Readiness event or the timeout (empty: none). `wake`: a descriptor or none. `watch_peer`: a FIN
+/// counts.
+Readiness poll(Socket socket, Interest interest, bool watch_peer, Socket wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
   bool bytes = true;
@@ -8790,7 +8788,7 @@ struct Wanted {
   }
 };
 struct Watched {
-  int descriptor;
+  Socket descriptor;
   Wanted wanted = {};
   bool is_ready = false;
   bool hung_up = false;  // the peer closed its side, or the connection is gone
@@ -8799,35 +8797,37 @@ struct Watched {
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. Returns true only once.
-bool was_reset(int socket);
+bool was_reset(Socket socket);
 /// Whether the peer has closed or reset the connection, and no received bytes are unread.
-bool was_closed(int socket);
+bool was_closed(Socket socket);
 /// Returns the number of sent bytes that the peer's kernel has not acknowledged; 0 if unknown.
-std::size_t unacknowledged(int socket);
+std::size_t unacknowledged(Socket socket);
 /// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
-std::size_t under_way(int socket);
+std::size_t under_way(Socket socket);
 /// Returns the number of unsent bytes, for example because the peer's window is full; 0 if unknown.
-std::size_t unsent(int socket);
+std::size_t unsent(Socket socket);
 /// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
-std::optional<bool> was_read_by_peer(int socket);
+std::optional<bool> was_read_by_peer(Socket socket);
 /// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
-void shut_down(int socket);
-void shut_down_sending(int socket);
+void shut_down(Socket socket);
+void shut_down_sending(Socket socket);
 /// Discards received bytes, because close() sends RST instead of FIN if any are unread.
-void discard_received(int socket);
-void close(int socket);
+void discard_received(Socket socket);
+void close(Socket socket);
 /// Closes with RST (SO_LINGER 0, no shutdown before it). Where possible, sends RST even if a forked child holds a copy
 /// of the descriptor.
-void reset(int socket);
+void reset(Socket socket);
 /// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
-void send_reset(int socket);
+void send_reset(Socket socket);
 
 /// Stops the system from growing the receive buffer beyond the window already offered to the peer.
-void stop_buffer_growth(int socket);
+void stop_buffer_growth(Socket socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
-void stamp_arrivals(int listener);
-void enlarge_backlog(int listener);
+void stamp_arrivals(Socket listener);
+/// Before bind(): lets the socket use a port of connections that are still open, but not of another listener.
+void allow_rebinding(Socket listener);
+void enlarge_backlog(Socket listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
@@ -8839,31 +8839,42 @@ enum class Acceptance {
   failed,
 };
 /// Accepts a connection. The listener must be non-blocking (never_block).
-Acceptance accept(int listener, int& socket);
-void never_block(int descriptor);
-/// Duplicates a descriptor. Returns -1 on failure.
-int duplicate(int descriptor);
+Acceptance accept(Socket listener, Socket& socket);
+void never_block(Socket descriptor);
+/// Duplicates a descriptor. Returns none on failure.
+Socket duplicate(Socket descriptor);
+/// Returns the descriptor's position in the process's table; empty on systems whose descriptors are no positions.
+std::optional<std::size_t> table_position(Socket descriptor);
 /// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
 /// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
 /// Returns the process's descriptor limit, or nothing if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
 std::string last_error();
-/// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
-int reserve(const std::string& host, int port);
+enum class Problem { unresolved_host, taken_port, foreign_host, no_privileges, other };
+/// A bound socket, or why there is none.
+struct Binding {
+  Socket socket = Socket::none;
+  Problem problem = Problem::other;
+  std::string text = {};  // in the system's words
+};
+/// Binds a new socket to the host's first address that can be used, and listens if `listens`.
+Binding bind_to(const std::string& host, int port, bool listens);
+/// Reserves an address: connections are refused, and no other socket can listen there. Returns none on failure.
+Socket reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
 /// use the address.
-void give_up_reserved(int reserved);
+void give_up_reserved(Socket reserved);
 /// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
-void stop_listening(int listener);
-bool listen_on_reserved(int reserved);
+void stop_listening(Socket listener);
+bool listen_on_reserved(Socket reserved);
 /// Returns why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
 /// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {
-  int reading = -1;
-  int writing = -1;
+  Socket reading = Socket::none;
+  Socket writing = Socket::none;
 };
 WakePair open_wake();
 void signal_wake(const WakePair& wake);
@@ -8891,22 +8902,22 @@ class DescriptorWake final : public Wake {
   ~DescriptorWake() override { sockets::close_wake(pair_); }
   void wake() noexcept override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (pair_.writing != Socket::none) sockets::signal_wake(pair_);
     if (other_) other_->wake();
   }
   /// Returns the descriptor to poll. Only for the thread that serves the connection.
-  int prepare() {
+  Socket prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    if (pair_.reading == Socket::none) pair_ = sockets::open_wake();
     return pair_.reading;
   }
   bool is_prepared() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return pair_.reading >= 0;
+    return pair_.reading != Socket::none;
   }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+    if (pair_.reading != Socket::none) sockets::clear_wake(pair_);
   }
 
  private:
@@ -8918,12 +8929,12 @@ class DescriptorWake final : public Wake {
 /// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
-  explicit StopLine(int socket) : socket_(socket) {}
+  explicit StopLine(Socket socket) : socket_(socket) {}
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ >= 0) sockets::shut_down(socket_);
+    if (socket_ != Socket::none) sockets::shut_down(socket_);
   }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
@@ -8931,12 +8942,12 @@ class StopLine {
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    socket_ = -1;
+    socket_ = Socket::none;
   }
 
  private:
   std::mutex mutex_;
-  int socket_;  // -1 after cut()
+  Socket socket_;  // none after cut()
   std::atomic<bool> stopped_{false};
 };
 
@@ -8979,14 +8990,14 @@ class Connection final : public Outlet {
   enum class Failure { client_left, client_stalled, stopped };
 
   /// Takes ownership of the socket.
-  Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
+  Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits);
   MOCK_GATEWAY_INLINE ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
-  int descriptor() const { return socket_; }
+  Socket descriptor() const { return socket_; }
   /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
@@ -9096,11 +9107,11 @@ class Connection final : public Outlet {
   /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
-    explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    explicit StallTimer(Socket socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
 
    private:
-    int socket_;
+    Socket socket_;
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
@@ -9163,7 +9174,7 @@ class Connection final : public Outlet {
   /// Drains what the client sends. Returns true when done.
   bool drain_input();
 
-  int socket_;
+  Socket socket_;
   std::uint64_t id_;
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
@@ -9482,7 +9493,7 @@ class StackedThread {
   void join();
 
  private:
-  ::pthread_t thread_{};
+  std::uintptr_t thread_ = 0;  // a pthread_t or a HANDLE
 };
 
 /// A pool that never queues a job behind another: it grows on demand, and threads idle for 1 s end.
@@ -9529,14 +9540,14 @@ class Acceptor {
   /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
     /// Serves a connection, or turns it away. If `last_descriptor`, it uses the reserve and must be turned away.
-    std::function<void(int socket, bool last_descriptor)> serve;
+    std::function<void(Socket socket, bool last_descriptor)> serve;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };
 
   /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
   /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
-  Acceptor(int listener, Calls calls, TurnedAway& turned_away);
+  Acceptor(Socket listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   /// Whether a connection waits to be accepted, or is being accepted.
   bool is_behind() const;
@@ -9549,14 +9560,14 @@ class Acceptor {
   /// Handles a pending connection when no descriptor is left. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  void make_room(int descriptor);
+  void make_room(Socket descriptor);
 
-  int listener_;
+  Socket listener_;
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;              // -1 while a turned-away connection uses it
-  std::size_t table_size_ = 256;  // size of the kernel's descriptor table after the growth under way
+  Socket reserve_ = Socket::none;  // none while a turned-away connection uses it
+  std::size_t table_size_ = 256;   // size of the kernel's descriptor table after the growth under way
   std::thread table_grower_;
   std::atomic<bool> is_accepting_{false};
   std::atomic<bool> stopping_{false};
@@ -9587,12 +9598,12 @@ class Poller {
   /// Returns false if the system gave no descriptor. Then no other function works.
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
-  bool add(int socket, void* owner);
+  bool add(Socket socket, void* owner);
   /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
   /// `before` is the `wanted` of the previous call, or the default in the first call.
-  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
+  void watch_again(Socket socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
-  void remove(int socket);
+  void remove(Socket socket);
   /// Waits for events, the timeout (empty: none) or wake(). Returns the number of events, which may be 0.
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
   void wake() noexcept;
@@ -9611,7 +9622,7 @@ class Poller {
   };
 
   std::mutex mutex_;
-  std::map<int, WatchedSocket> watched_;
+  std::map<Socket, WatchedSocket> watched_;
   std::uint64_t serial_ = 0;
 #endif
 };
@@ -11857,12 +11868,37 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+// The functions of C libraries for UTC differ, so these count days themselves. Their years begin in March, so that a leap
+// day is the last, and an era has 400 years. 1970 began 719,468 days after the first era.
+inline constexpr std::int64_t era = 146'097;
+
 /// Returns the date and time in UTC.
 MOCK_GATEWAY_INLINE std::tm civil_time(TimePoint moment) {
-  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
+  const std::int64_t seconds = unix_seconds(std::chrono::floor<std::chrono::seconds>(moment));
+  const std::int64_t in_day = ((seconds % 86400) + 86400) % 86400;
+  const std::int64_t days = (seconds - in_day) / 86400 + 719'468;
+  const std::int64_t in_era = days % era;
+  const std::int64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146'096) / 365;
+  const std::int64_t in_year = in_era - (365 * year + year / 4 - year / 100);
+  const std::int64_t month = (5 * in_year + 2) / 153;  // 0 is March
   std::tm time{};
-  ::gmtime_r(&seconds, &time);
+  time.tm_year = static_cast<int>(days / era * 400 + year + (month < 10 ? 0 : 1) - 1900);
+  time.tm_mon = static_cast<int>(month < 10 ? month + 2 : month - 10);
+  time.tm_mday = static_cast<int>(in_year - (153 * month + 2) / 5 + 1);
+  time.tm_wday = static_cast<int>((days + 3) % 7);
+  time.tm_hour = static_cast<int>(in_day / 3600);
+  time.tm_min = static_cast<int>(in_day / 60 % 60);
+  time.tm_sec = static_cast<int>(in_day % 60);
   return time;
+}
+
+/// Returns the seconds since 1970 of a date and time in UTC. A day beyond its month is one of the next month.
+MOCK_GATEWAY_INLINE std::chrono::seconds seconds_since_1970(const std::tm& time) {
+  const std::int64_t month = (time.tm_mon + 10) % 12;  // 0 is March
+  const std::int64_t year = time.tm_year + 1900 - (month < 10 ? 0 : 1);
+  const std::int64_t days =
+      365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + time.tm_mday - 1 - 719'468;
+  return std::chrono::seconds{((days * 24 + time.tm_hour) * 60 + time.tm_min) * 60 + time.tm_sec};
 }
 
 MOCK_GATEWAY_INLINE std::string date_and_time(TimePoint moment) {
@@ -11922,7 +11958,7 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
       time.tm_sec > 60) {
     return std::nullopt;
   }
-  return TimePoint{std::chrono::seconds{::timegm(&time)}};
+  return TimePoint{seconds_since_1970(time)};
 }
 
 }  // namespace calendar
@@ -13298,6 +13334,60 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 
 }  // namespace schema
 }}}  // namespace mock_gateway::detail
+
+// ---- core/process_posix.cpp -----------------------------------------------------------------------------------------
+
+#ifndef _WIN32
+// The process id; preserves SIGPIPE handling.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <mutex>
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace process {
+
+/// Restores the handler of SIGPIPE. Holds a lock.
+class KeptSigpipe {
+ public:
+  KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
+  ~KeptSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  KeptSigpipe(const KeptSigpipe&) = delete;
+  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
+
+ private:
+  inline static std::mutex mutex_;
+  const std::lock_guard<std::mutex> lock_{mutex_};
+  struct sigaction before_ {};
+};
+
+MOCK_GATEWAY_INLINE long id() { return ::getpid(); }
+
+MOCK_GATEWAY_INLINE void keep_sigpipe(const std::function<void()>& changing) {
+  const KeptSigpipe kept;
+  changing();
+}
+
+}  // namespace process
+}}}  // namespace mock_gateway::detail
+#endif  // #ifndef _WIN32
+
+// ---- core/process_windows.cpp ---------------------------------------------------------------------------------------
+
+#ifdef _WIN32
+// Windows has neither fork() nor signals of sockets.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace process {
+
+MOCK_GATEWAY_INLINE long id() { return 0; }
+
+MOCK_GATEWAY_INLINE void keep_sigpipe(const std::function<void()>& changing) { changing(); }
+
+}  // namespace process
+}}}  // namespace mock_gateway::detail
+#endif  // #ifdef _WIN32
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
@@ -24271,20 +24361,20 @@ MOCK_GATEWAY_INLINE void WriteQueue::publish() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
+MOCK_GATEWAY_INLINE Acceptor::Acceptor(Socket listener, Calls calls, TurnedAway& turned_away)
     : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
     sockets::stop_listening(listener_);
     throw GatewayError("cannot accept connections: " + why);
   };
-  if (wake_.reading < 0) give_up("this process has no descriptor left (ulimit -n)");
+  if (wake_.reading == Socket::none) give_up("this process has no descriptor left (ulimit -n)");
   reserve_ = sockets::duplicate(wake_.reading);
   sockets::never_block(listener_);
   try {
     thread_.start([this] { run(); });
   } catch (const std::system_error&) {
-    if (reserve_ >= 0) sockets::close(reserve_);
+    if (reserve_ != Socket::none) sockets::close(reserve_);
     give_up("the system refuses another thread (ulimit -u, or the limit of the container)");
   }
 }
@@ -24296,12 +24386,12 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   if (table_grower_.joinable()) table_grower_.join();
   sockets::stop_listening(listener_);
   sockets::close_wake(wake_);
-  if (reserve_ >= 0) sockets::close(reserve_);
+  if (reserve_ != Socket::none) sockets::close(reserve_);
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::is_behind() const {
   // In this order: a connection that has left the queue meanwhile is still being accepted.
-  return sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready || is_accepting_;
+  return sockets::poll(listener_, sockets::Interest::readable, false, Socket::none, Duration{0}).ready || is_accepting_;
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::run() {
@@ -24309,8 +24399,8 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
     turned_away_.attend();
-    if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
-    int socket = -1;
+    if (reserve_ == Socket::none) reserve_ = sockets::duplicate(wake_.reading);
+    Socket socket = Socket::none;
     is_accepting_ = true;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
@@ -24322,7 +24412,7 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
         if (find_a_descriptor()) break;
         [[fallthrough]];
       case sockets::Acceptance::exhausted:
-        sockets::poll(wake_.reading, sockets::Interest::readable, false, -1, pause);
+        sockets::poll(wake_.reading, sockets::Interest::readable, false, Socket::none, pause);
         break;
       case sockets::Acceptance::failed:
         if (!stopping_) calls_.deaf(sockets::last_error());
@@ -24346,7 +24436,7 @@ MOCK_GATEWAY_INLINE void Acceptor::wait() {
 
 MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
   // accept() reports a missing descriptor even if no connection is pending.
-  if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
+  if (!sockets::poll(listener_, sockets::Interest::readable, false, Socket::none, Duration{0}).ready) {
     wait();
     return true;
   }
@@ -24359,8 +24449,8 @@ MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
   return true;
 }
 
-MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
-  if (static_cast<std::size_t>(descriptor) < table_size_ / 4 * 3) return;
+MOCK_GATEWAY_INLINE void Acceptor::make_room(Socket descriptor) {
+  if (sockets::table_position(descriptor).value_or(0) < table_size_ / 4 * 3) return;
   table_size_ *= 4;
   if (table_grower_.joinable()) table_grower_.join();
   try {
@@ -24371,9 +24461,9 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
-  if (reserve_ < 0) return false;
-  sockets::close(std::exchange(reserve_, -1));
-  int socket = -1;
+  if (reserve_ == Socket::none) return false;
+  sockets::close(std::exchange(reserve_, Socket::none));
+  Socket socket = Socket::none;
   if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) calls_.serve(socket, true);
   return true;
 }
@@ -24472,7 +24562,7 @@ MOCK_GATEWAY_INLINE Duration Connection::StallTimer::length() {
   return now - since_;
 }
 
-MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
+MOCK_GATEWAY_INLINE Connection::Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
@@ -24796,7 +24886,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::not_yet(std::optional<Duration
 MOCK_GATEWAY_INLINE sockets::Readiness Connection::socket_changes() {
   if (seen_) return *std::exchange(seen_, std::nullopt);
   if (!std::exchange(may_have_changed_, false)) return {};
-  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
+  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, Socket::none, Duration{0});
 }
 
 MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_wait(Pending& pending, OnClientClosed on_client_closed) {
@@ -24834,7 +24924,8 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_room() {
     if (timeline_) timeline_->settle();
     wait.standstill.emplace(socket_);
   }
-  const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
+  const sockets::Readiness readiness =
+      sockets::poll(socket_, sockets::Interest::writable, false, Socket::none, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
   if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
   if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
@@ -24882,7 +24973,8 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_last_bytes() {
   if (!closed_before_last_bytes_) return WaitState::done;
   if (const WaitState state = check_delivery(); state != WaitState::done) return state;
   // The client's kernel answers with RST if the client is gone, and with an acknowledgement if it reads.
-  const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  const bool has_gone =
+      sockets::poll(socket_, sockets::Interest::nothing, false, Socket::none, Duration{0}).disconnected;
   return has_gone ? WaitState::given_up : WaitState::done;
 }
 
@@ -24893,7 +24985,8 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
     // A reply that never waited has not checked the client yet.
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::nothing, true, Socket::none, Duration{0});
     if (readiness.disconnected)
       note_disconnected();
     else if (readiness.peer_closed)
@@ -24904,12 +24997,12 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
 
 MOCK_GATEWAY_INLINE void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
-  const int wake = wait_->is_woken ? wake_->prepare() : -1;
+  const Socket wake = wait_->is_woken ? wake_->prepare() : Socket::none;
   // The caller checks again, because a wake before the descriptor existed was lost.
-  if (wake >= 0 && !had_wake) return;
+  if (wake != Socket::none && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.
-  if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  if (wake == Socket::none && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   maybe_readable_ = true;
@@ -25061,17 +25154,17 @@ MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::
     has_pwait2 = false;  // missing before Linux 5.11, or filtered by a container
   }
 #endif
-  sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+  sockets::poll(Socket{epoll}, sockets::Interest::readable, false, Socket::none, std::max(Duration{0}, *timeout));
   return ::epoll_wait(epoll, events, most, 0);
 }
 
 }  // namespace poller
 
 MOCK_GATEWAY_INLINE Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (epoll_ < 0 || wake_.reading < 0) return;
+  if (epoll_ < 0 || wake_.reading == Socket::none) return;
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLET;
-  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, static_cast<int>(wake_.reading), &interest) == 0;
 }
 
 MOCK_GATEWAY_INLINE Poller::~Poller() {
@@ -25081,26 +25174,26 @@ MOCK_GATEWAY_INLINE Poller::~Poller() {
 
 MOCK_GATEWAY_INLINE bool Poller::is_open() const { return is_open_; }
 
-MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+MOCK_GATEWAY_INLINE bool Poller::add(Socket socket, void* owner) {
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
   interest.data.ptr = owner;
-  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, static_cast<int>(socket), &interest) == 0;
 }
 
 /// Changes only EPOLLOUT. The other events stay on, because edge triggering reports them only once per arrival.
-MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+MOCK_GATEWAY_INLINE void Poller::watch_again(Socket socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
   if (wanted.room) interest.events |= EPOLLOUT;
   interest.data.ptr = owner;
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, static_cast<int>(socket), &interest);
 }
 
-MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+MOCK_GATEWAY_INLINE void Poller::remove(Socket socket) {
   epoll_event none{};
-  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, static_cast<int>(socket), &none);
 }
 
 MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
@@ -25124,9 +25217,9 @@ MOCK_GATEWAY_INLINE Poller::Poller() = default;
 
 MOCK_GATEWAY_INLINE Poller::~Poller() { sockets::close_wake(wake_); }
 
-MOCK_GATEWAY_INLINE bool Poller::is_open() const { return wake_.reading >= 0; }
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return wake_.reading != Socket::none; }
 
-MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+MOCK_GATEWAY_INLINE bool Poller::add(Socket socket, void* owner) {
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
     watched_[socket] = {owner, ++serial_, true, {}};
@@ -25137,7 +25230,7 @@ MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
+MOCK_GATEWAY_INLINE void Poller::watch_again(Socket socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = watched_.find(socket);
@@ -25148,7 +25241,7 @@ MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void*, const sockets::W
   wake();
 }
 
-MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+MOCK_GATEWAY_INLINE void Poller::remove(Socket socket) {
   const std::lock_guard<std::mutex> lock(mutex_);
   watched_.erase(socket);
 }
@@ -25213,7 +25306,7 @@ MOCK_GATEWAY_INLINE bool Reactor::attend() {
 }
 
 MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
-  const int socket = connection->descriptor();
+  const Socket socket = connection->descriptor();
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
@@ -25374,7 +25467,7 @@ MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::watch(Session& session) {
-  const int socket = session.connection->descriptor();
+  const Socket socket = session.connection->descriptor();
   if (session.is_watched) {
     const sockets::Wanted wanted = session.connection->wanted();
     poller_.watch_again(socket, &session, wanted, std::exchange(session.wanted, wanted));
@@ -26060,11 +26153,12 @@ MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
 }
 
 /// Whether this descriptor is in the reserve: the highest numbers, because the system assigns the lowest free one.
-MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
+MOCK_GATEWAY_INLINE bool is_kept(Socket descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
   const std::optional<std::size_t> limit = sockets::descriptor_limit();
-  return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
+  const std::optional<std::size_t> position = sockets::table_position(descriptor);
+  return limit && position && *position >= *limit - std::min(kept, *limit / 4);
 }
 
 /// Tracks whether the static tables that cpp-httplib creates with its first request are destroyed. A gateway in the
@@ -26085,11 +26179,9 @@ class Server::Impl final : public httplib::Server {
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
-      // Instead of cpp-httplib's SO_REUSEPORT, with which two gateways could share a port unnoticed.
-      const int on = 1;
-      setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-      sockets::adopt(listener);
-      listener_ = listener;
+      listener_ = static_cast<Socket>(listener);
+      sockets::adopt(listener_);
+      sockets::allow_rebinding(listener_);
     });
     set_pre_routing_handler([](const httplib::Request&, httplib::Response& response) {
       response.status = accepted;
@@ -26130,10 +26222,10 @@ class Server::Impl final : public httplib::Server {
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
-    if (reserved_ < 0 || !sockets::listen_on_reserved(reserved_))
+    if (reserved_ == Socket::none || !sockets::listen_on_reserved(reserved_))
       throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
                          " again: " + sockets::why_not_listen(host_, port_).value_or("the system refused"));
-    listener_ = std::exchange(reserved_, -1);
+    listener_ = std::exchange(reserved_, Socket::none);
     begin_to_accept();
   }
 
@@ -26165,7 +26257,7 @@ class Server::Impl final : public httplib::Server {
     for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
-    if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
+    if (reserved_ != Socket::none) sockets::give_up_reserved(std::exchange(reserved_, Socket::none));
   }
 
   bool is_own_thread() const { return workers_.is_current() || is_turning_away(); }
@@ -26195,7 +26287,7 @@ class Server::Impl final : public httplib::Server {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (const Connection* connection : connections_)
-        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, -1, Duration{0}).ready)
+        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, Socket::none, Duration{0}).ready)
           return true;
     }
     return serving_ > 0;
@@ -26208,7 +26300,7 @@ class Server::Impl final : public httplib::Server {
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
-    calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
+    calls.serve = [this](Socket socket, bool last_descriptor) { take(socket, last_descriptor); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
@@ -26216,12 +26308,12 @@ class Server::Impl final : public httplib::Server {
   void warn_of_few_descriptors() const {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
-    if (limit && *limit < static_cast<std::size_t>(listener_) + few)
+    if (limit && *limit < sockets::table_position(listener_).value_or(0) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
             "when none is left, a connection is answered 503 connection_limit"});
   }
 
-  void take(int socket, bool last_descriptor) noexcept {
+  void take(Socket socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
         turn_away(socket, *why_not);
@@ -26231,7 +26323,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Returns why the connection cannot be served, or nothing.
-  std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
+  std::optional<std::string> serve_on_a_thread(Socket socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
       return with_open_count("this process has no descriptor left for another connection: its limit is " +
@@ -26281,7 +26373,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Queues a connection that cannot be served. The accepting thread answers it later, without blocking.
-  void turn_away(int socket, const std::string& why) noexcept {
+  void turn_away(Socket socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
     for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
@@ -26313,7 +26405,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Returns null if the server stops or is out of memory; then the connection is closed.
-  std::unique_ptr<Connection> open(int socket) noexcept {
+  std::unique_ptr<Connection> open(Socket socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
       connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
@@ -26382,7 +26474,7 @@ class Server::Impl final : public httplib::Server {
   ConnectionLimits limits_;
   const HeadCheck head_check_ = [this](std::string_view head) { return refusal(head); };
   std::string host_;
-  socket_t listener_ = INVALID_SOCKET;
+  Socket listener_ = Socket::none;
   int port_ = 0;
   // Held during a stop, so that a second stop waits for it. Functions of the test only lock other mutexes.
   std::mutex stop_mutex_;
@@ -26394,8 +26486,8 @@ class Server::Impl final : public httplib::Server {
   std::mutex verdicts_mutex_;
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
-  bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; keeps the port while connections are refused
+  bool stopped_ = false;            // guarded by listening_mutex_
+  Socket reserved_ = Socket::none;  // likewise; keeps the port while connections are refused
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended
@@ -26412,8 +26504,9 @@ MOCK_GATEWAY_INLINE Server::Server(ConnectionHandler& handler, const std::string
 }
 
 MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHandler& handler, const ConnectionLimits& limits) {
-  const process::KeptSigpipe kept;
-  return std::make_unique<Impl>(handler, limits);
+  std::unique_ptr<Impl> made;
+  process::keep_sigpipe([&] { made = std::make_unique<Impl>(handler, limits); });
+  return made;
 }
 
 MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
@@ -26436,7 +26529,65 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
 
-// All system calls for sockets: options, FIN, RST, backlog, poll; why a port is unavailable (`why_not_listen`).
+// What all systems share of sockets; why a port is unavailable (`why_not_listen`).
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace sockets {
+
+MOCK_GATEWAY_INLINE void discard_received(Socket socket) {
+  char bytes[4096];
+  std::size_t count = 0;
+  std::optional<Duration> age;
+  while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
+  }
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
+  const Binding probe = bind_to(host, port, true);
+  if (probe.socket != Socket::none) {
+    stop_listening(probe.socket);
+    return std::nullopt;
+  }
+  switch (probe.problem) {
+    case Problem::unresolved_host: return "the host \"" + host + "\" cannot be resolved (" + probe.text + ")";
+    case Problem::taken_port: return "port " + std::to_string(port) + " is taken";
+    case Problem::foreign_host: return "the host \"" + host + "\" is not an address of this machine";
+    case Problem::no_privileges: return "port " + std::to_string(port) + " needs privileges";
+    case Problem::other: break;
+  }
+  return probe.text.empty() ? "no address of \"" + host + "\" can be used" : probe.text;
+}
+
+MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
+  if (wake.reading != Socket::none) close(wake.reading);
+  if (wake.writing != Socket::none && wake.writing != wake.reading) close(wake.writing);
+}
+
+}  // namespace sockets
+}}}  // namespace mock_gateway::detail
+
+// ---- http/sockets_posix.cpp -----------------------------------------------------------------------------------------
+
+#ifndef _WIN32
+// The system calls for sockets on Linux, macOS and other POSIX systems: options, FIN, RST, backlog, poll.
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <limits>
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -26465,6 +26616,8 @@ inline constexpr short peer_closed_event = POLLRDHUP;
 inline constexpr short peer_closed_event = 0;
 #endif
 
+MOCK_GATEWAY_INLINE int number(Socket socket) { return static_cast<int>(socket); }
+
 MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
@@ -26473,18 +26626,18 @@ MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
-MOCK_GATEWAY_INLINE void adopt(int socket) {
-  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+MOCK_GATEWAY_INLINE void adopt(Socket socket) {
+  ::fcntl(number(socket), F_SETFD, FD_CLOEXEC);
   const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(number(socket), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 #ifdef SO_NOSIGPIPE
-  ::setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+  ::setsockopt(number(socket), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
 }
 
-MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes) {
+MOCK_GATEWAY_INLINE Transfer send(Socket socket, const char* data, std::size_t size, std::size_t& bytes) {
   ssize_t result;
-  do result = ::send(socket, data, size, send_flags);
+  do result = ::send(number(socket), data, size, send_flags);
   while (result < 0 && errno == EINTR);
   return outcome_of(result, bytes);
 }
@@ -26507,7 +26660,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
 }
 #endif
 
-MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age) {
+MOCK_GATEWAY_INLINE Transfer receive(Socket socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age) {
   age.reset();
   ssize_t result;
 #ifdef SO_TIMESTAMPNS
@@ -26518,11 +26671,11 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   message.msg_iovlen = 1;
   message.msg_control = items;
   message.msg_controllen = sizeof items;
-  do result = ::recvmsg(socket, &message, MSG_DONTWAIT);
+  do result = ::recvmsg(number(socket), &message, MSG_DONTWAIT);
   while (result < 0 && errno == EINTR);
   if (result > 0) age = age_of(message);
 #else
-  do result = ::recv(socket, data, size, MSG_DONTWAIT);
+  do result = ::recv(number(socket), data, size, MSG_DONTWAIT);
   while (result < 0 && errno == EINTR);
 #endif
   return outcome_of(result, bytes);
@@ -26550,12 +26703,12 @@ MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Du
 #endif
 }
 
-MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
-  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
+MOCK_GATEWAY_INLINE Readiness poll(Socket socket, Interest interest, bool watch_peer, Socket wake, std::optional<Duration> timeout) {
+  pollfd watched[2] = {{number(socket), 0, 0}, {number(wake), POLLIN, 0}};
   if (interest == Interest::readable) watched[0].events = POLLIN;
   if (interest == Interest::writable) watched[0].events = POLLOUT;
   if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
-  const nfds_t count = wake < 0 ? 1 : 2;
+  const nfds_t count = wake == Socket::none ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
   if (ready <= 0) return readiness;  // timeout or signal: the caller polls again
@@ -26573,7 +26726,7 @@ MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optio
   for (const Watched& one : descriptors) {
     const int events =
         (one.wanted.bytes ? POLLIN : 0) | (one.wanted.close ? peer_closed_event : 0) | (one.wanted.room ? POLLOUT : 0);
-    watched.push_back({one.descriptor, static_cast<short>(events), 0});
+    watched.push_back({number(one.descriptor), static_cast<short>(events), 0});
   }
   if (poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout) <= 0) return;
   for (std::size_t i = 0; i < watched.size(); ++i) {
@@ -26582,41 +26735,41 @@ MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optio
   }
 }
 
-MOCK_GATEWAY_INLINE bool was_reset(int socket) {
+MOCK_GATEWAY_INLINE bool was_reset(Socket socket) {
   int error = 0;
   socklen_t size = sizeof error;
-  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
+  return ::getsockopt(number(socket), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
 }
 
-MOCK_GATEWAY_INLINE bool was_closed(int socket) {
+MOCK_GATEWAY_INLINE bool was_closed(Socket socket) {
   char byte = 0;
-  const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t received = ::recv(number(socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 #ifdef SIOCOUTQNSD
 /// Returns a number of bytes that the system reports; 0 if unknown.
-MOCK_GATEWAY_INLINE std::size_t queued(int socket, unsigned long request) {
+MOCK_GATEWAY_INLINE std::size_t queued(Socket socket, unsigned long request) {
   int bytes = 0;
-  return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  return ::ioctl(number(socket), request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) { return queued(socket, SIOCOUTQ); }
-MOCK_GATEWAY_INLINE std::size_t unsent(int socket) { return queued(socket, SIOCOUTQNSD); }
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(Socket socket) { return queued(socket, SIOCOUTQ); }
+MOCK_GATEWAY_INLINE std::size_t unsent(Socket socket) { return queued(socket, SIOCOUTQNSD); }
 #else
-MOCK_GATEWAY_INLINE std::size_t unacknowledged(int) { return 0; }
-MOCK_GATEWAY_INLINE std::size_t unsent(int) { return 0; }
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(Socket) { return 0; }
+MOCK_GATEWAY_INLINE std::size_t unsent(Socket) { return 0; }
 #endif
 
 #ifdef INET_DIAG_NOCOOKIE
 /// Sets the addresses of a connection as its peer's socket has them. Returns false for other than IP connections.
-MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
+MOCK_GATEWAY_INLINE bool ends_of_peer(Socket socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
   socklen_t own_size = sizeof own;
   socklen_t peer_size = sizeof peer;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
-      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+  if (::getsockname(number(socket), reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(number(socket), reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
     return false;
   const auto put = [](const sockaddr_storage& end, auto& port, auto& address) {
     if (end.ss_family == AF_INET) {
@@ -26647,10 +26800,10 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, st
 }
 
 /// Returns the number of bytes ever passed to the system on an accepted connection.
-MOCK_GATEWAY_INLINE std::optional<std::uint64_t> passed_to_system(int socket) {
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> passed_to_system(Socket socket) {
   char info[512];
   socklen_t size = sizeof info;
-  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
+  if (::getsockopt(number(socket), IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
   const std::optional<std::uint64_t> acknowledged = counted_in(info, size, ByteCount::acknowledged);
   if (!acknowledged) return std::nullopt;
   return *acknowledged + unacknowledged(socket);
@@ -26661,7 +26814,7 @@ struct PeerAddress {
   std::optional<std::uint64_t> received = {};
 };
 
-MOCK_GATEWAY_INLINE std::optional<PeerAddress> peer_address(int socket) {
+MOCK_GATEWAY_INLINE std::optional<PeerAddress> peer_address(Socket socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -26702,89 +26855,88 @@ MOCK_GATEWAY_INLINE std::optional<PeerAddress> peer_address(int socket) {
   return end;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> has_all(const PeerAddress& end, int socket) {
+MOCK_GATEWAY_INLINE std::optional<bool> has_all(const PeerAddress& end, Socket socket) {
   const std::optional<std::uint64_t> sent = passed_to_system(socket);
   if (!sent || !end.received) return std::nullopt;
   return *end.received >= *sent;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(Socket socket) {
   const std::optional<PeerAddress> end = peer_address(socket);
   if (!end) return std::nullopt;
   // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
 }
 
-MOCK_GATEWAY_INLINE std::size_t under_way(int socket) {
+MOCK_GATEWAY_INLINE std::size_t under_way(Socket socket) {
   const std::size_t bytes = unacknowledged(socket);
   if (bytes == 0 || unsent(socket) > 0) return bytes;
   const std::optional<PeerAddress> end = peer_address(socket);
   return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
 #else
-MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int) { return std::nullopt; }
-MOCK_GATEWAY_INLINE std::size_t under_way(int socket) { return unacknowledged(socket); }
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(Socket) { return std::nullopt; }
+MOCK_GATEWAY_INLINE std::size_t under_way(Socket socket) { return unacknowledged(socket); }
 #endif
 
-MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
+MOCK_GATEWAY_INLINE void shut_down(Socket socket) { ::shutdown(number(socket), SHUT_RDWR); }
 
-MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
+MOCK_GATEWAY_INLINE void shut_down_sending(Socket socket) { ::shutdown(number(socket), SHUT_WR); }
 
-MOCK_GATEWAY_INLINE void discard_received(int socket) {
-  char bytes[4096];
-  std::size_t count = 0;
-  std::optional<Duration> age;
-  while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
-  }
-}
+MOCK_GATEWAY_INLINE void close(Socket socket) { ::close(number(socket)); }
 
-MOCK_GATEWAY_INLINE void close(int socket) { ::close(socket); }
-
-MOCK_GATEWAY_INLINE void reset(int socket) {
+MOCK_GATEWAY_INLINE void reset(Socket socket) {
   send_reset(socket);
   const linger at_once{1, 0};
-  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  ::close(socket);
+  ::setsockopt(number(socket), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(number(socket));
 }
 
-MOCK_GATEWAY_INLINE void send_reset(int socket) {
+MOCK_GATEWAY_INLINE void send_reset(Socket socket) {
 #ifdef __linux__
   // connect(2): "Some protocol sockets may dissolve the association by connecting to an address with AF_UNSPEC".
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
-  ::connect(socket, &nobody, sizeof nobody);
+  ::connect(number(socket), &nobody, sizeof nobody);
 #else
   (void)socket;
 #endif
 }
 
-MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
+MOCK_GATEWAY_INLINE void stop_buffer_growth(Socket socket) {
   // A smaller buffer would drop bytes that the peer may already send and would retransmit late.
   const int bytes = 65536;
-  ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  ::setsockopt(number(socket), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
-MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
+MOCK_GATEWAY_INLINE void stamp_arrivals(Socket listener) {
 #ifdef SO_TIMESTAMPNS
   // Connections inherit the option, so bytes that arrive before accept() are stamped too.
   const int on = 1;
-  ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+  ::setsockopt(number(listener), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 #else
   (void)listener;
 #endif
 }
 
-MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }
+MOCK_GATEWAY_INLINE void allow_rebinding(Socket listener) {
+  // SO_REUSEPORT, cpp-httplib's choice, would let two gateways share a port unnoticed.
+  const int on = 1;
+  ::setsockopt(number(listener), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
 
-MOCK_GATEWAY_INLINE void never_block(int descriptor) { ::fcntl(descriptor, F_SETFL, O_NONBLOCK); }
+MOCK_GATEWAY_INLINE void enlarge_backlog(Socket listener) { ::listen(number(listener), 4096); }
 
-MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
+MOCK_GATEWAY_INLINE void never_block(Socket descriptor) { ::fcntl(number(descriptor), F_SETFL, O_NONBLOCK); }
+
+MOCK_GATEWAY_INLINE Acceptance accept(Socket listener, Socket& socket) {
 #ifdef __linux__
-  socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  const int accepted = ::accept4(number(listener), nullptr, nullptr, SOCK_CLOEXEC);
 #else
-  socket = ::accept(listener, nullptr, nullptr);
+  const int accepted = ::accept(number(listener), nullptr, nullptr);
 #endif
-  if (socket >= 0) return Acceptance::accepted;
+  socket = Socket{accepted};
+  if (accepted >= 0) return Acceptance::accepted;
   switch (errno) {
     case EMFILE: return Acceptance::no_descriptor;
     case ENFILE:
@@ -26797,7 +26949,9 @@ MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
   }
 }
 
-MOCK_GATEWAY_INLINE int duplicate(int descriptor) { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+MOCK_GATEWAY_INLINE Socket duplicate(Socket descriptor) { return Socket{::fcntl(number(descriptor), F_DUPFD_CLOEXEC, 0)}; }
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> table_position(Socket descriptor) { return static_cast<std::size_t>(descriptor); }
 
 MOCK_GATEWAY_INLINE void make_room_for_descriptors(std::size_t number) {
 #ifdef __linux__
@@ -26820,86 +26974,63 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> descriptor_limit() {
 
 MOCK_GATEWAY_INLINE std::string last_error() { return std::strerror(errno); }
 
-MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* addresses = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses) != 0) return -1;
-  int reserved = -1;
-  for (const addrinfo* address = addresses; address && reserved < 0; address = address->ai_next) {
-    reserved = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
-    if (reserved < 0) continue;
-    ::fcntl(reserved, F_SETFD, FD_CLOEXEC);
-    const int on = 1;
-    ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // bind() needs the option if connections are still open. Left on, a listener could share the address.
-      const int off = 0;
-      ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
-      continue;
-    }
-    ::close(reserved);
-    reserved = -1;
-  }
-  ::freeaddrinfo(addresses);
-  return reserved;
-}
-
-MOCK_GATEWAY_INLINE void give_up_reserved(int reserved) {
-  const int on = 1;
-  ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  ::close(reserved);
-}
-
-MOCK_GATEWAY_INLINE void stop_listening(int listener) {
-  ::shutdown(listener, SHUT_RDWR);
-  ::close(listener);
-}
-
-MOCK_GATEWAY_INLINE bool listen_on_reserved(int reserved) {
-  const int on = 1;
-  ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  return ::listen(reserved, 4096) == 0;
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
+MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool listens) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* addresses = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses); error != 0)
-    return "the host \"" + host + "\" cannot be resolved (" + ::gai_strerror(error) + ")";
-  std::optional<std::string> reason = "no address of \"" + host + "\" can be used";
-  for (const addrinfo* address = addresses; address && reason; address = address->ai_next) {
-    const int probe = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
-    if (probe < 0) {
-      reason = last_error();
+    return {Socket::none, Problem::unresolved_host, ::gai_strerror(error)};
+  Binding binding;
+  for (const addrinfo* address = addresses; address && binding.socket == Socket::none; address = address->ai_next) {
+    const int made = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
+    if (made < 0) {
+      binding = {Socket::none, Problem::other, last_error()};
       continue;
     }
-    ::fcntl(probe, F_SETFD, FD_CLOEXEC);
-    const int on = 1;
-    ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(probe, address->ai_addr, address->ai_addrlen) == 0 && ::listen(probe, 1) == 0) {
-      reason.reset();
-    } else if (errno == EADDRINUSE) {
-      reason = "port " + std::to_string(port) + " is taken";
-    } else if (errno == EADDRNOTAVAIL) {
-      reason = "the host \"" + host + "\" is not an address of this machine";
-    } else if (errno == EACCES) {
-      reason = "port " + std::to_string(port) + " needs privileges";
-    } else {
-      reason = std::strerror(errno);
+    ::fcntl(made, F_SETFD, FD_CLOEXEC);
+    allow_rebinding(Socket{made});
+    if (::bind(made, address->ai_addr, address->ai_addrlen) == 0 && (!listens || ::listen(made, 1) == 0)) {
+      binding = {Socket{made}};
+      continue;
     }
-    stop_listening(probe);
+    const Problem problem = errno == EADDRINUSE      ? Problem::taken_port
+                            : errno == EADDRNOTAVAIL ? Problem::foreign_host
+                            : errno == EACCES        ? Problem::no_privileges
+                                                     : Problem::other;
+    binding = {Socket::none, problem, last_error()};
+    ::close(made);
   }
   ::freeaddrinfo(addresses);
-  return reason;
+  return binding;
+}
+
+MOCK_GATEWAY_INLINE Socket reserve(const std::string& host, int port) {
+  const Socket reserved = bind_to(host, port, false).socket;
+  // bind() needs the option if connections are still open. Left on, a listener could share the address.
+  const int off = 0;
+  if (reserved != Socket::none) ::setsockopt(number(reserved), SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
+  return reserved;
+}
+
+MOCK_GATEWAY_INLINE void give_up_reserved(Socket reserved) {
+  allow_rebinding(reserved);
+  close(reserved);
+}
+
+MOCK_GATEWAY_INLINE void stop_listening(Socket listener) {
+  ::shutdown(number(listener), SHUT_RDWR);
+  ::close(number(listener));
+}
+
+MOCK_GATEWAY_INLINE bool listen_on_reserved(Socket reserved) {
+  allow_rebinding(reserved);
+  return ::listen(number(reserved), 4096) == 0;
 }
 
 MOCK_GATEWAY_INLINE WakePair open_wake() {
 #ifdef __linux__
-  const int counter = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const Socket counter{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   return {counter, counter};
 #else
   int ends[2] = {-1, -1};
@@ -26911,30 +27042,324 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
     ::fcntl(end, F_SETNOSIGPIPE, 1);
 #endif
   }
-  return {ends[0], ends[1]};
+  return {Socket{ends[0]}, Socket{ends[1]}};
 #endif
 }
 
 MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
   const std::uint64_t once = 1;  // the size that an eventfd requires; a pipe accepts it
   ssize_t result;
-  do result = ::write(wake.writing, &once, sizeof once);
+  do result = ::write(number(wake.writing), &once, sizeof once);
   while (result < 0 && errno == EINTR);  // a full pipe is readable already
 }
 
 MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
   char bytes[64];
-  while (::read(wake.reading, bytes, sizeof bytes) > 0) {
+  while (::read(number(wake.reading), bytes, sizeof bytes) > 0) {
   }
-}
-
-MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
-  if (wake.reading >= 0) ::close(wake.reading);
-  if (wake.writing >= 0 && wake.writing != wake.reading) ::close(wake.writing);
 }
 
 }  // namespace sockets
 }}}  // namespace mock_gateway::detail
+#endif  // #ifndef _WIN32
+
+// ---- http/sockets_windows.cpp ---------------------------------------------------------------------------------------
+
+#ifdef _WIN32
+// The system calls for sockets on Windows: options, FIN, RST, backlog, WSAPoll; the precision of timers.
+
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <winsock2.h>
+
+#include <mstcpip.h>
+#include <windows.h>
+#include <ws2tcpip.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace sockets {
+
+MOCK_GATEWAY_INLINE SOCKET handle(Socket socket) { return static_cast<SOCKET>(socket); }
+
+/// Starts Winsock and sets the resolution of timers from 15.6 ms to 1 ms, once per process.
+MOCK_GATEWAY_INLINE void start_system() {
+  static const bool started = [] {
+    WSADATA data{};
+    if (::WSAStartup(MAKEWORD(2, 2), &data) != 0) return false;
+    // Loaded here, so that programs need not link winmm.
+    using Begin = unsigned(__stdcall*)(unsigned);
+    if (const HMODULE library = ::LoadLibraryW(L"winmm.dll"))
+      if (const FARPROC begin = ::GetProcAddress(library, "timeBeginPeriod"))
+        reinterpret_cast<Begin>(reinterpret_cast<void*>(begin))(1);
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
+MOCK_GATEWAY_INLINE Transfer outcome_of(int result, std::size_t& bytes) {
+  bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
+  if (result >= 0) return Transfer::done;
+  const int error = ::WSAGetLastError();
+  if (error == WSAEWOULDBLOCK) return Transfer::would_block;
+  return error == WSAECONNRESET ? Transfer::reset : Transfer::failed;
+}
+
+MOCK_GATEWAY_INLINE void set_option(Socket socket, int level, int name, int value) {
+  ::setsockopt(handle(socket), level, name, reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+MOCK_GATEWAY_INLINE void adopt(Socket socket) {
+  ::SetHandleInformation(reinterpret_cast<HANDLE>(handle(socket)), HANDLE_FLAG_INHERIT, 0);
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  never_block(socket);
+}
+
+MOCK_GATEWAY_INLINE Transfer send(Socket socket, const char* data, std::size_t size, std::size_t& bytes) {
+  // Winsock would buffer any number of bytes of one call.
+  constexpr std::size_t most = 65536;
+  return outcome_of(::send(handle(socket), data, static_cast<int>(std::min(size, most)), 0), bytes);
+}
+
+MOCK_GATEWAY_INLINE Transfer receive(Socket socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age) {
+  age.reset();
+  constexpr std::size_t most = std::size_t{1} << 30;
+  return outcome_of(::recv(handle(socket), data, static_cast<int>(std::min(size, most)), 0), bytes);
+}
+
+/// Whether the connection is gone, not only closed by the peer.
+MOCK_GATEWAY_INLINE bool is_gone(Socket socket) {
+  char byte = 0;
+  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK;
+}
+
+MOCK_GATEWAY_INLINE int poll_for(WSAPOLLFD* watched, std::size_t count, std::optional<Duration> timeout) {
+  int limit = -1;
+  if (timeout) {
+    const auto milliseconds = (std::max(Duration{0}, *timeout).count() + 999'999) / 1'000'000;
+    limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
+  }
+  return ::WSAPoll(watched, static_cast<ULONG>(count), limit);
+}
+
+/// Like poll_each(). `polled` has room for `count` entries.
+MOCK_GATEWAY_INLINE void poll_these(Watched* descriptors, WSAPOLLFD* polled, std::size_t count, std::optional<Duration> timeout) {
+  // WSAPoll reports a FIN even if only POLLOUT is wanted, so such sockets are left out and looked at this often.
+  constexpr Duration pause = std::chrono::milliseconds{5};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Wanted& wanted = descriptors[i].wanted;
+    const int events = (wanted.bytes ? POLLRDNORM : 0) | (wanted.room ? POLLWRNORM : 0);
+    polled[i] = {handle(descriptors[i].descriptor), static_cast<short>(events), 0};
+  }
+  if (poll_for(polled, count, timeout) <= 0) return;
+  bool found = false;
+  std::size_t rest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Watched& one = descriptors[i];
+    const short events = polled[i].revents;
+    const bool peer_closed = (events & POLLHUP) != 0;
+    one.hung_up = (events & (POLLERR | POLLNVAL)) != 0 ||
+                  (peer_closed && (one.wanted.close || one.wanted.bytes || is_gone(one.descriptor)));
+    one.is_ready = (events & (POLLRDNORM | POLLWRNORM)) != 0 || (one.hung_up && one.wanted.bytes);
+    found = found || one.is_ready || one.hung_up;
+    if (!peer_closed) polled[rest++] = polled[i];
+  }
+  if (found) return;
+  const Duration left = timeout ? std::clamp(*timeout, Duration{0}, pause) : pause;
+  if (rest > 0)
+    poll_for(polled, rest, left);  // the caller looks again
+  else
+    std::this_thread::sleep_for(left);
+}
+
+MOCK_GATEWAY_INLINE Readiness poll(Socket socket, Interest interest, bool watch_peer, Socket wake, std::optional<Duration> timeout) {
+  Watched watched[2] = {{socket, {interest == Interest::readable, watch_peer, interest == Interest::writable}}, {wake}};
+  WSAPOLLFD polled[2];
+  poll_these(watched, polled, wake == Socket::none ? 1 : 2, timeout);
+  Readiness readiness;
+  readiness.ready = watched[0].is_ready;
+  readiness.woken = watched[1].is_ready;
+  readiness.disconnected = watched[0].hung_up && is_gone(socket);
+  readiness.peer_closed = watched[0].hung_up && !readiness.disconnected;
+  return readiness;
+}
+
+MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout) {
+  std::vector<WSAPOLLFD> polled(descriptors.size());
+  poll_these(descriptors.data(), polled.data(), descriptors.size(), timeout);
+}
+
+MOCK_GATEWAY_INLINE bool was_reset(Socket socket) {
+  char byte = 0;
+  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() == WSAECONNRESET;
+}
+
+MOCK_GATEWAY_INLINE bool was_closed(Socket socket) {
+  char byte = 0;
+  const int received = ::recv(handle(socket), &byte, 1, MSG_PEEK);
+  return received == 0 || (received < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
+}
+
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(Socket socket) {
+#ifdef SIO_TCP_INFO
+  DWORD version = 0;
+  TCP_INFO_v0 info{};
+  DWORD size = 0;
+  if (::WSAIoctl(handle(socket), SIO_TCP_INFO, &version, sizeof version, &info, sizeof info, &size, nullptr, nullptr) ==
+      0)
+    return info.BytesInFlight;
+#else
+  (void)socket;
+#endif
+  return 0;
+}
+
+MOCK_GATEWAY_INLINE std::size_t unsent(Socket) { return 0; }
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(Socket) { return std::nullopt; }
+MOCK_GATEWAY_INLINE std::size_t under_way(Socket socket) { return unacknowledged(socket); }
+
+MOCK_GATEWAY_INLINE void shut_down(Socket socket) { ::shutdown(handle(socket), SD_BOTH); }
+
+MOCK_GATEWAY_INLINE void shut_down_sending(Socket socket) { ::shutdown(handle(socket), SD_SEND); }
+
+MOCK_GATEWAY_INLINE void close(Socket socket) { ::closesocket(handle(socket)); }
+
+MOCK_GATEWAY_INLINE void reset(Socket socket) {
+  const linger at_once{1, 0};
+  ::setsockopt(handle(socket), SOL_SOCKET, SO_LINGER, reinterpret_cast<const char*>(&at_once), sizeof at_once);
+  close(socket);
+}
+
+MOCK_GATEWAY_INLINE void send_reset(Socket) {}
+
+MOCK_GATEWAY_INLINE void stop_buffer_growth(Socket socket) { set_option(socket, SOL_SOCKET, SO_RCVBUF, 65536); }
+
+MOCK_GATEWAY_INLINE void stamp_arrivals(Socket) {}
+
+// Windows allows it without an option, and another listener is refused.
+MOCK_GATEWAY_INLINE void allow_rebinding(Socket) {}
+
+MOCK_GATEWAY_INLINE void enlarge_backlog(Socket listener) { ::listen(handle(listener), SOMAXCONN); }
+
+MOCK_GATEWAY_INLINE void never_block(Socket descriptor) {
+  u_long on = 1;
+  ::ioctlsocket(handle(descriptor), static_cast<long>(FIONBIO), &on);
+}
+
+MOCK_GATEWAY_INLINE Acceptance accept(Socket listener, Socket& socket) {
+  const SOCKET accepted = ::accept(handle(listener), nullptr, nullptr);
+  socket = static_cast<Socket>(accepted);
+  if (accepted != INVALID_SOCKET) return Acceptance::accepted;
+  switch (::WSAGetLastError()) {
+    case WSAEMFILE:
+    case WSAENOBUFS: return Acceptance::exhausted;
+    case WSAENOTSOCK:
+    case WSAEINVAL: return Acceptance::failed;
+    default: return Acceptance::nobody_waits;  // no connection, or it broke before accept()
+  }
+}
+
+// Handles are not limited in a way that a reserve would help.
+MOCK_GATEWAY_INLINE Socket duplicate(Socket) { return Socket::none; }
+MOCK_GATEWAY_INLINE std::optional<std::size_t> table_position(Socket) { return std::nullopt; }
+MOCK_GATEWAY_INLINE void make_room_for_descriptors(std::size_t) {}
+MOCK_GATEWAY_INLINE std::optional<std::size_t> descriptor_limit() { return std::nullopt; }
+
+/// Returns a system's error in English if the system knows it, in UTF-8.
+MOCK_GATEWAY_INLINE std::string text_of(int error) {
+  wchar_t wide[512];
+  DWORD size = 0;
+  for (const DWORD language : {DWORD{MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US)}, DWORD{0}})
+    if (size == 0)
+      size = ::FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
+                              static_cast<DWORD>(error), language, wide, 512, nullptr);
+  char text[2048];
+  const int length =
+      ::WideCharToMultiByte(CP_UTF8, 0, wide, static_cast<int>(size), text, sizeof text, nullptr, nullptr);
+  std::string plain(text, static_cast<std::size_t>(std::max(length, 0)));
+  plain.erase(plain.find_last_not_of(". \r\n") + 1);
+  return plain.empty() ? "error " + std::to_string(error) : plain;
+}
+
+MOCK_GATEWAY_INLINE std::string last_error() { return text_of(::WSAGetLastError()); }
+
+MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool listens) {
+  start_system();
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* addresses = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses); error != 0)
+    return {Socket::none, Problem::unresolved_host, text_of(error)};
+  Binding binding;
+  for (const addrinfo* address = addresses; address && binding.socket == Socket::none; address = address->ai_next) {
+    const SOCKET made = ::WSASocketW(address->ai_family, address->ai_socktype, address->ai_protocol, nullptr, 0,
+                                     WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    if (made != INVALID_SOCKET && ::bind(made, address->ai_addr, static_cast<int>(address->ai_addrlen)) == 0 &&
+        (!listens || ::listen(made, SOMAXCONN) == 0)) {
+      binding = {static_cast<Socket>(made)};
+      continue;
+    }
+    const int error = ::WSAGetLastError();
+    const Problem problem = error == WSAEADDRINUSE      ? Problem::taken_port
+                            : error == WSAEADDRNOTAVAIL ? Problem::foreign_host
+                            : error == WSAEACCES        ? Problem::no_privileges
+                                                        : Problem::other;
+    binding = {Socket::none, problem, text_of(error)};
+    if (made != INVALID_SOCKET) ::closesocket(made);
+  }
+  ::freeaddrinfo(addresses);
+  return binding;
+}
+
+MOCK_GATEWAY_INLINE Socket reserve(const std::string& host, int port) { return bind_to(host, port, false).socket; }
+
+MOCK_GATEWAY_INLINE void give_up_reserved(Socket reserved) { close(reserved); }
+
+MOCK_GATEWAY_INLINE void stop_listening(Socket listener) { close(listener); }
+
+MOCK_GATEWAY_INLINE bool listen_on_reserved(Socket reserved) { return ::listen(handle(reserved), SOMAXCONN) == 0; }
+
+/// A UDP socket that is connected to itself.
+MOCK_GATEWAY_INLINE WakePair open_wake() {
+  start_system();
+  const SOCKET made =
+      ::WSASocketW(AF_INET, SOCK_DGRAM, IPPROTO_UDP, nullptr, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+  if (made == INVALID_SOCKET) return {};
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int size = sizeof own;
+  const auto address = reinterpret_cast<sockaddr*>(&own);
+  if (::bind(made, address, size) != 0 || ::getsockname(made, address, &size) != 0 ||
+      ::connect(made, address, size) != 0) {
+    ::closesocket(made);
+    return {};
+  }
+  const auto wake = static_cast<Socket>(made);
+  never_block(wake);
+  return {wake, wake};
+}
+
+MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
+  const char once = 1;
+  ::send(handle(wake.writing), &once, 1, 0);  // if the buffer is full, the socket is readable already
+}
+
+MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
+  char bytes[64];
+  while (::recv(handle(wake.reading), bytes, sizeof bytes, 0) >= 0) {
+  }
+}
+
+}  // namespace sockets
+}}}  // namespace mock_gateway::detail
+#endif  // #ifdef _WIN32
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
@@ -27022,36 +27447,9 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
-// A thread pool with one thread per job; the lifetime of idle threads. The minimal stack size is in the header.
+// A thread pool with one thread per job; the lifetime of idle threads.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace workers {
-
-MOCK_GATEWAY_INLINE void* run_job(void* job) noexcept {
-  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(job));
-  (*owned)();
-  return nullptr;
-}
-
-}  // namespace workers
-
-MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
-  const auto require = [](int error) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), "a thread of the gateway");
-  };
-  auto owned = std::make_unique<std::function<void()>>(std::move(job));
-  ::pthread_attr_t attributes;
-  require(::pthread_attr_init(&attributes));
-  std::size_t usual = 0;
-  ::pthread_attr_getstacksize(&attributes, &usual);
-  if (usual < least_stack) ::pthread_attr_setstacksize(&attributes, least_stack);
-  const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
-  ::pthread_attr_destroy(&attributes);
-  require(error);
-  static_cast<void>(owned.release());  // owned by the thread
-}
-
-MOCK_GATEWAY_INLINE void StackedThread::join() { ::pthread_join(thread_, nullptr); }
 
 MOCK_GATEWAY_INLINE Workers::~Workers() {
   shut_down(std::chrono::hours{1}, [] {});
@@ -27132,6 +27530,101 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 }
 
 }}}  // namespace mock_gateway::detail
+
+// ---- http/workers_posix.cpp -----------------------------------------------------------------------------------------
+
+#ifndef _WIN32
+// Threads of POSIX systems with a minimal stack size.
+
+#include <pthread.h>
+
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace workers {
+
+MOCK_GATEWAY_INLINE void* run_job(void* job) noexcept {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(job));
+  (*owned)();
+  return nullptr;
+}
+
+}  // namespace workers
+
+MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
+  const auto require = [](int error) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), "a thread of the gateway");
+  };
+  auto owned = std::make_unique<std::function<void()>>(std::move(job));
+  ::pthread_attr_t attributes;
+  require(::pthread_attr_init(&attributes));
+  std::size_t usual = 0;
+  ::pthread_attr_getstacksize(&attributes, &usual);
+  if (usual < least_stack) ::pthread_attr_setstacksize(&attributes, least_stack);
+  ::pthread_t thread{};
+  const int error = ::pthread_create(&thread, &attributes, &workers::run_job, owned.get());
+  ::pthread_attr_destroy(&attributes);
+  require(error);
+  static_cast<void>(owned.release());  // owned by the thread
+  static_assert(sizeof thread <= sizeof thread_);
+  std::memcpy(&thread_, &thread, sizeof thread);
+}
+
+MOCK_GATEWAY_INLINE void StackedThread::join() {
+  ::pthread_t thread{};
+  std::memcpy(&thread, &thread_, sizeof thread);
+  ::pthread_join(thread, nullptr);
+}
+
+}}}  // namespace mock_gateway::detail
+#endif  // #ifndef _WIN32
+
+// ---- http/workers_windows.cpp ---------------------------------------------------------------------------------------
+
+#ifdef _WIN32
+// Threads of Windows with a minimal stack size.
+
+#include <winsock2.h>
+
+#include <windows.h>
+
+#include <process.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace workers {
+
+MOCK_GATEWAY_INLINE unsigned __stdcall run_job(void* job) {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(job));
+  (*owned)();
+  return 0;
+}
+
+}  // namespace workers
+
+MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(job));
+  thread_ = ::_beginthreadex(nullptr, static_cast<unsigned>(least_stack), &workers::run_job, owned.get(),
+                             STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
+  if (thread_ == 0) throw std::system_error(errno, std::generic_category(), "a thread of the gateway");
+  static_cast<void>(owned.release());  // owned by the thread
+}
+
+MOCK_GATEWAY_INLINE void StackedThread::join() {
+  const auto thread = reinterpret_cast<HANDLE>(thread_);
+  ::WaitForSingleObject(thread, INFINITE);
+  ::CloseHandle(thread);
+}
+
+}}}  // namespace mock_gateway::detail
+#endif  // #ifdef _WIN32
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
@@ -40212,6 +40705,11 @@ MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const Script
 
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
+#ifdef _WIN32
+#pragma pop_macro("max")
+#pragma pop_macro("min")
+#pragma pop_macro("near")
+#endif
 #endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
 
@@ -40227,6 +40725,15 @@ MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const Script
 #else
 #define MOCK_GATEWAY_ABI compiled_0_1
 #define MOCK_GATEWAY_INLINE
+#endif
+
+#ifdef _WIN32
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("near")
+#undef near
 #endif
 
 #if defined(MOCK_GATEWAY_ADAPTER_CATCH2) && !defined(MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED)
@@ -40658,283 +41165,294 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
+#ifdef _WIN32
+#pragma pop_macro("max")
+#pragma pop_macro("min")
+#pragma pop_macro("near")
+#endif
 #endif  // adapters
 
 // Contents, by line:
 //     54  Interface
 //     76    core/version.hpp
-//    109    core/json.hpp
-//    124    core/source_location.hpp
-//    144    core/duration.hpp
-//    156    core/shared.hpp
-//    200    core/forward.hpp
-//    264    core/implementation.hpp
-//    280    core/error.hpp
-//    295    model/operation.hpp
-//    338    gateway/gateway.hpp
-//    523    gateway/chat_script.hpp
-//    670    model/range.hpp
-//    702    script/matcher.hpp
-//    787    script/matchers.hpp
-//    927    model/reply.hpp
-//   1256    model/received_request.hpp
-//   1340    model/failure.hpp
-//   1440    core/wait.hpp
-//   1472    core/clock.hpp
-//   1579    model/fault.hpp
-//   1744    model/hold.hpp
-//   1788    model/pace.hpp
-//   1938    model/sse_dialect.hpp
-//   2055    model/writes.hpp
-//   2086    model/http_reply.hpp
-//   2163    model/connection_fault.hpp
-//   2254    evidence/journal.hpp
-//   2539    model/sent_answer.hpp
-//   2605    script/near_miss.hpp
-//   2649    evidence/verification.hpp
-//   2773    model/finding.hpp
-//   2815    evidence/review.hpp
-//   2958    keys/api_key.hpp
-//   3095    keys/keys.hpp
-//   3157    model/profile.hpp
-//   3191    model/tokenizer.hpp
-//   3203    gateway/options.hpp
-//   3368    model/acceptance.hpp
-//   3537    request/chat_request.hpp
-//   3656    script/scope.hpp
-//   3710    script/failure_scope.hpp
-//   3757    script/chaos.hpp
-//   3851    gateway/sweep.hpp
-//   3992    gateway/catalogue.hpp
-//   4153    gateway/mishaps.hpp
-//   4252    document/scenario_files.hpp
-//   4284    document/script_document.hpp
-//   4423    evidence/evidence_json.hpp
-//   4447    core/printed.hpp
-//   4476    core/reporter.hpp
-//   4555  Implementation
-//   4616    core/rows.hpp
-//   4642    core/text.hpp
-//   4748    core/random.hpp
-//   4779    core/json_reader.hpp
-//   4835    core/pattern.hpp
-//   4926    core/json_pointer.hpp
-//   4974    core/calendar.hpp
-//   4993    core/access.hpp
-//   5069    core/timeline.hpp
-//   5249    core/change_count.hpp
-//   5293    core/process.hpp
-//   5320    core/warning.hpp
-//   5335    core/heap_optional.hpp
-//   5362    core/handoff.hpp
-//   5399    model/profile_traits.hpp
-//   5540    model/checks.hpp
-//   5556    model/reply_data.hpp
-//   5625    model/failure_rows.hpp
-//   5665    model/request_error.hpp
-//   5678    model/fault_rows.hpp
-//   5794    model/dialect_rows.hpp
-//   5831    model/finding_kinds.hpp
-//   5920    model/reply_checks.hpp
-//   5969    request/embedding_request.hpp
-//   5993    request/chat_parser.hpp
-//   6011    request/service_rules.hpp
-//   6095    request/chat_fields.hpp
-//   6143    request/chat_reader.hpp
-//   6251    keys/secrets.hpp
-//   6294    keys/key_store.hpp
-//   6546    answer/events.hpp
-//   6604    answer/tokens.hpp
-//   6675    answer/completion.hpp
-//   6765    answer/bodies.hpp
-//   6804    answer/completion_json.hpp
-//   6844    answer/completion_events.hpp
-//   6907    answer/words.hpp
-//   6922    answer/default_reply.hpp
-//   6937    answer/schema_checker.hpp
-//   7040    answer/embeddings.hpp
-//   7056    answer/occurrences.hpp
-//   7091    script/matcher_node.hpp
-//   7211    script/owed_replies.hpp
-//   7273    script/script.hpp
-//   7539    script/chaos_plan.hpp
-//   7581    script/chaos_rules.hpp
-//   7655    script/connection_faults.hpp
-//   7709    script/forced_failures.hpp
-//   7748    script/field_matchers.hpp
-//   7823    script/hiding.hpp
-//   7865    script/excerpts.hpp
-//   7889    script/json_comparison.hpp
-//   7915    delivery/answer_log.hpp
-//   8025    delivery/gzip.hpp
-//   8051    delivery/framing.hpp
-//   8109    delivery/outlet.hpp
-//   8157    delivery/pace_schedule.hpp
-//   8199    delivery/progress.hpp
-//   8261    delivery/waits.hpp
-//   8337    delivery/write_queue.hpp
-//   8432    delivery/delivery.hpp
-//   8722    http/exchange_observer.hpp
-//   8756    http/sockets.hpp
-//   8876    http/wakes.hpp
-//   8945    http/connection.hpp
-//   9214    http/request_reader.hpp
-//   9341    http/server.hpp
-//   9403    http/response.hpp
-//   9418    http/turned_away.hpp
-//   9466    http/workers.hpp
-//   9522    http/acceptor.hpp
-//   9568    http/poller.hpp
-//   9621    http/reactor.hpp
-//   9727    evidence/kept_problems.hpp
-//   9790    evidence/record.hpp
-//  10051    evidence/diagnosis.hpp
-//  10116    evidence/gateway_problems.hpp
-//  10215    evidence/review_parts.hpp
-//  10284    serve/asked_requests.hpp
-//  10361    serve/operations.hpp
-//  10448    serve/served_models.hpp
-//  10489    serve/gateway_state.hpp
-//  10549    serve/served_request.hpp
-//  10757    serve/runner.hpp
-//  10813    serve/connection_loop.hpp
-//  10856    serve/tester_code.hpp
-//  10927    gateway/catalogue_entries.hpp
-//  11198    gateway/option_values.hpp
-//  11263    gateway/sweep_run.hpp
-//  11287    document/script_reader.hpp
-//  11498    document/script_sections.hpp
-//  11684    document/script_values.hpp
-//  11850    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12336    core/gate.cpp
-//  12548    core/json_reader.cpp
-//  12889    core/pattern.cpp
-//  13302    core/random.cpp
-//  13361    core/reporter.cpp
-//  13459    core/text.cpp
-//  13811    model/acceptance.cpp
-//  13870    model/checks.cpp
-//  13907    model/connection_fault.cpp
-//  14009    model/failure.cpp
-//  14151    model/fault.cpp
-//  14385    model/finding.cpp
-//  14419    model/http_reply.cpp
-//  14485    model/pace.cpp
-//  14683    model/profile.cpp
-//  14986    model/range.cpp
-//  15016    model/received_request.cpp
-//  15084    model/reply.cpp
-//  15490    model/reply_checks.cpp
-//  15684    model/reply_template.cpp
-//  15851    model/sent_answer.cpp
-//  15879    model/sse_dialect.cpp
-//  16024    request/chat_fields.cpp
-//  16166    request/chat_messages.cpp
-//  16379    request/chat_reader.cpp
-//  16794    request/chat_request.cpp
-//  16878    request/chat_rules.cpp
-//  17141    request/embedding_request.cpp
-//  17229    keys/api_key.cpp
-//  17290    keys/key_limits.cpp
-//  17454    keys/key_store.cpp
-//  17907    keys/keys.cpp
-//  17981    keys/secrets.cpp
-//  18186    answer/bodies.cpp
-//  18273    answer/completion.cpp
-//  18498    answer/completion_events.cpp
-//  18713    answer/completion_json.cpp
-//  18954    answer/default_reply.cpp
-//  19131    answer/embeddings.cpp
-//  19248    answer/schema_checker.cpp
-//  19711    answer/schema_instance.cpp
-//  20084    answer/tokens.cpp
-//  20305    answer/words.cpp
-//  20366    script/chaos.cpp
-//  20506    script/chaos_rules.cpp
-//  20618    script/connection_faults.cpp
-//  20727    script/excerpts.cpp
-//  20789    script/field_matchers.cpp
-//  21262    script/forced_failures.cpp
-//  21351    script/hiding.cpp
-//  21469    script/json_comparison.cpp
-//  21555    script/matcher.cpp
-//  21863    script/matchers.cpp
-//  22214    script/scope.cpp
-//  22272    script/script.cpp
-//  22690    script/text_matchers.cpp
-//  22829    delivery/answer_log.cpp
-//  22999    delivery/delivery.cpp
-//  23469    delivery/faults_and_waits.cpp
-//  23765    delivery/framing.cpp
-//  23905    delivery/gzip.cpp
-//  23977    delivery/pace_schedule.cpp
-//  24046    delivery/progress.cpp
-//  24127    delivery/write_queue.cpp
-//  24268    http/acceptor.cpp
-//  24383    http/compatibility.cpp
-//  24436    http/connection.cpp
-//  25019    http/poller.cpp
-//  25187    http/reactor.cpp
-//  25450    http/request_reader.cpp
-//  25923    http/response.cpp
-//  26004    http/server.cpp
-//  26437    http/sockets.cpp
-//  26939    http/turned_away.cpp
-//  27023    http/workers.cpp
-//  27136    evidence/diagnosis.cpp
-//  27366    evidence/evidence_json.cpp
-//  27735    evidence/exchange.cpp
-//  28029    evidence/gateway_problems.cpp
-//  28476    evidence/journal.cpp
-//  28631    evidence/kept_problems.cpp
-//  28741    evidence/notes.cpp
-//  28843    evidence/record.cpp
-//  29305    evidence/redaction.cpp
-//  29447    evidence/redirects.cpp
-//  29571    evidence/retries.cpp
-//  30102    evidence/review.cpp
-//  30519    evidence/told_in_body.cpp
-//  30616    evidence/verification.cpp
-//  30734    serve/answer_headers.cpp
-//  30826    serve/asked_requests.cpp
-//  30893    serve/chat_judge.cpp
-//  31253    serve/connection_loop.cpp
-//  31414    serve/gateway_state.cpp
-//  31450    serve/judge.cpp
-//  31711    serve/limits.cpp
-//  31820    serve/operations.cpp
-//  32090    serve/reply_answer.cpp
-//  32232    serve/request_checks.cpp
-//  32339    serve/runner.cpp
-//  32743    serve/served_models.cpp
-//  32826    serve/served_request.cpp
-//  32911    gateway/catalogue.cpp
-//  33330    gateway/catalogue_chunks.cpp
-//  33641    gateway/catalogue_delivery.cpp
-//  33805    gateway/catalogue_entries.cpp
-//  34035    gateway/catalogue_failures.cpp
-//  34326    gateway/catalogue_framing.cpp
-//  34557    gateway/catalogue_tool_calls.cpp
-//  34764    gateway/chat_script.cpp
-//  34913    gateway/gateway.cpp
-//  35214    gateway/mishaps.cpp
-//  35556    gateway/options.cpp
-//  35765    gateway/sweep.cpp
-//  36185    document/scenario_files.cpp
-//  36323    document/script_document.cpp
-//  36716    document/script_faults.cpp
-//  37011    document/script_files.cpp
-//  37155    document/script_gateway.cpp
-//  37517    document/script_matchers.cpp
-//  37825    document/script_objects.cpp
-//  37985    document/script_reader.cpp
-//  38433    document/script_references.cpp
-//  38769    document/script_replies.cpp
-//  39160    document/script_schema.cpp
-//  39287    document/script_sections.cpp
-//  39830    document/script_values.cpp
-//  40218  Adapters
-//  40235    adapters/catch2.hpp
-//  40389    adapters/doctest.hpp
-//  40549    adapters/gtest.hpp
+//    115    core/json.hpp
+//    130    core/source_location.hpp
+//    150    core/duration.hpp
+//    162    core/shared.hpp
+//    206    core/forward.hpp
+//    270    core/implementation.hpp
+//    286    core/error.hpp
+//    301    model/operation.hpp
+//    344    gateway/gateway.hpp
+//    529    gateway/chat_script.hpp
+//    676    model/range.hpp
+//    708    script/matcher.hpp
+//    793    script/matchers.hpp
+//    933    model/reply.hpp
+//   1262    model/received_request.hpp
+//   1346    model/failure.hpp
+//   1446    core/wait.hpp
+//   1478    core/clock.hpp
+//   1585    model/fault.hpp
+//   1750    model/hold.hpp
+//   1794    model/pace.hpp
+//   1944    model/sse_dialect.hpp
+//   2061    model/writes.hpp
+//   2092    model/http_reply.hpp
+//   2169    model/connection_fault.hpp
+//   2260    evidence/journal.hpp
+//   2545    model/sent_answer.hpp
+//   2611    script/near_miss.hpp
+//   2655    evidence/verification.hpp
+//   2779    model/finding.hpp
+//   2821    evidence/review.hpp
+//   2964    keys/api_key.hpp
+//   3101    keys/keys.hpp
+//   3163    model/profile.hpp
+//   3197    model/tokenizer.hpp
+//   3209    gateway/options.hpp
+//   3374    model/acceptance.hpp
+//   3543    request/chat_request.hpp
+//   3662    script/scope.hpp
+//   3716    script/failure_scope.hpp
+//   3763    script/chaos.hpp
+//   3857    gateway/sweep.hpp
+//   3998    gateway/catalogue.hpp
+//   4159    gateway/mishaps.hpp
+//   4258    document/scenario_files.hpp
+//   4290    document/script_document.hpp
+//   4429    evidence/evidence_json.hpp
+//   4453    core/printed.hpp
+//   4482    core/reporter.hpp
+//   4566  Implementation
+//   4623    core/rows.hpp
+//   4649    core/text.hpp
+//   4755    core/random.hpp
+//   4786    core/json_reader.hpp
+//   4842    core/pattern.hpp
+//   4933    core/json_pointer.hpp
+//   4981    core/calendar.hpp
+//   5000    core/access.hpp
+//   5076    core/timeline.hpp
+//   5256    core/process.hpp
+//   5269    core/change_count.hpp
+//   5313    core/warning.hpp
+//   5328    core/heap_optional.hpp
+//   5355    core/handoff.hpp
+//   5392    model/profile_traits.hpp
+//   5533    model/checks.hpp
+//   5549    model/reply_data.hpp
+//   5618    model/failure_rows.hpp
+//   5658    model/request_error.hpp
+//   5671    model/fault_rows.hpp
+//   5787    model/dialect_rows.hpp
+//   5824    model/finding_kinds.hpp
+//   5913    model/reply_checks.hpp
+//   5962    request/embedding_request.hpp
+//   5986    request/chat_parser.hpp
+//   6004    request/service_rules.hpp
+//   6088    request/chat_fields.hpp
+//   6136    request/chat_reader.hpp
+//   6244    keys/secrets.hpp
+//   6287    keys/key_store.hpp
+//   6539    answer/events.hpp
+//   6597    answer/tokens.hpp
+//   6668    answer/completion.hpp
+//   6758    answer/bodies.hpp
+//   6797    answer/completion_json.hpp
+//   6837    answer/completion_events.hpp
+//   6900    answer/words.hpp
+//   6915    answer/default_reply.hpp
+//   6930    answer/schema_checker.hpp
+//   7033    answer/embeddings.hpp
+//   7049    answer/occurrences.hpp
+//   7084    script/matcher_node.hpp
+//   7204    script/owed_replies.hpp
+//   7266    script/script.hpp
+//   7532    script/chaos_plan.hpp
+//   7574    script/chaos_rules.hpp
+//   7648    script/connection_faults.hpp
+//   7702    script/forced_failures.hpp
+//   7741    script/field_matchers.hpp
+//   7816    script/hiding.hpp
+//   7858    script/excerpts.hpp
+//   7882    script/json_comparison.hpp
+//   7908    delivery/answer_log.hpp
+//   8018    delivery/gzip.hpp
+//   8044    delivery/framing.hpp
+//   8102    delivery/outlet.hpp
+//   8150    delivery/pace_schedule.hpp
+//   8192    delivery/progress.hpp
+//   8254    delivery/waits.hpp
+//   8330    delivery/write_queue.hpp
+//   8425    delivery/delivery.hpp
+//   8715    http/exchange_observer.hpp
+//   8749    http/sockets.hpp
+//   8887    http/wakes.hpp
+//   8956    http/connection.hpp
+//   9225    http/request_reader.hpp
+//   9352    http/server.hpp
+//   9414    http/response.hpp
+//   9429    http/turned_away.hpp
+//   9477    http/workers.hpp
+//   9533    http/acceptor.hpp
+//   9579    http/poller.hpp
+//   9632    http/reactor.hpp
+//   9738    evidence/kept_problems.hpp
+//   9801    evidence/record.hpp
+//  10062    evidence/diagnosis.hpp
+//  10127    evidence/gateway_problems.hpp
+//  10226    evidence/review_parts.hpp
+//  10295    serve/asked_requests.hpp
+//  10372    serve/operations.hpp
+//  10459    serve/served_models.hpp
+//  10500    serve/gateway_state.hpp
+//  10560    serve/served_request.hpp
+//  10768    serve/runner.hpp
+//  10824    serve/connection_loop.hpp
+//  10867    serve/tester_code.hpp
+//  10938    gateway/catalogue_entries.hpp
+//  11209    gateway/option_values.hpp
+//  11274    gateway/sweep_run.hpp
+//  11298    document/script_reader.hpp
+//  11509    document/script_sections.hpp
+//  11695    document/script_values.hpp
+//  11861    core/calendar.cpp
+//  11967    core/clock.cpp
+//  12372    core/gate.cpp
+//  12584    core/json_reader.cpp
+//  12925    core/pattern.cpp
+//  13338    core/process_posix.cpp
+//  13376    core/process_windows.cpp
+//  13392    core/random.cpp
+//  13451    core/reporter.cpp
+//  13549    core/text.cpp
+//  13901    model/acceptance.cpp
+//  13960    model/checks.cpp
+//  13997    model/connection_fault.cpp
+//  14099    model/failure.cpp
+//  14241    model/fault.cpp
+//  14475    model/finding.cpp
+//  14509    model/http_reply.cpp
+//  14575    model/pace.cpp
+//  14773    model/profile.cpp
+//  15076    model/range.cpp
+//  15106    model/received_request.cpp
+//  15174    model/reply.cpp
+//  15580    model/reply_checks.cpp
+//  15774    model/reply_template.cpp
+//  15941    model/sent_answer.cpp
+//  15969    model/sse_dialect.cpp
+//  16114    request/chat_fields.cpp
+//  16256    request/chat_messages.cpp
+//  16469    request/chat_reader.cpp
+//  16884    request/chat_request.cpp
+//  16968    request/chat_rules.cpp
+//  17231    request/embedding_request.cpp
+//  17319    keys/api_key.cpp
+//  17380    keys/key_limits.cpp
+//  17544    keys/key_store.cpp
+//  17997    keys/keys.cpp
+//  18071    keys/secrets.cpp
+//  18276    answer/bodies.cpp
+//  18363    answer/completion.cpp
+//  18588    answer/completion_events.cpp
+//  18803    answer/completion_json.cpp
+//  19044    answer/default_reply.cpp
+//  19221    answer/embeddings.cpp
+//  19338    answer/schema_checker.cpp
+//  19801    answer/schema_instance.cpp
+//  20174    answer/tokens.cpp
+//  20395    answer/words.cpp
+//  20456    script/chaos.cpp
+//  20596    script/chaos_rules.cpp
+//  20708    script/connection_faults.cpp
+//  20817    script/excerpts.cpp
+//  20879    script/field_matchers.cpp
+//  21352    script/forced_failures.cpp
+//  21441    script/hiding.cpp
+//  21559    script/json_comparison.cpp
+//  21645    script/matcher.cpp
+//  21953    script/matchers.cpp
+//  22304    script/scope.cpp
+//  22362    script/script.cpp
+//  22780    script/text_matchers.cpp
+//  22919    delivery/answer_log.cpp
+//  23089    delivery/delivery.cpp
+//  23559    delivery/faults_and_waits.cpp
+//  23855    delivery/framing.cpp
+//  23995    delivery/gzip.cpp
+//  24067    delivery/pace_schedule.cpp
+//  24136    delivery/progress.cpp
+//  24217    delivery/write_queue.cpp
+//  24358    http/acceptor.cpp
+//  24473    http/compatibility.cpp
+//  24526    http/connection.cpp
+//  25112    http/poller.cpp
+//  25280    http/reactor.cpp
+//  25543    http/request_reader.cpp
+//  26016    http/response.cpp
+//  26097    http/server.cpp
+//  26530    http/sockets.cpp
+//  26569    http/sockets_posix.cpp
+//  27066    http/sockets_windows.cpp
+//  27364    http/turned_away.cpp
+//  27448    http/workers.cpp
+//  27534    http/workers_posix.cpp
+//  27585    http/workers_windows.cpp
+//  27629    evidence/diagnosis.cpp
+//  27859    evidence/evidence_json.cpp
+//  28228    evidence/exchange.cpp
+//  28522    evidence/gateway_problems.cpp
+//  28969    evidence/journal.cpp
+//  29124    evidence/kept_problems.cpp
+//  29234    evidence/notes.cpp
+//  29336    evidence/record.cpp
+//  29798    evidence/redaction.cpp
+//  29940    evidence/redirects.cpp
+//  30064    evidence/retries.cpp
+//  30595    evidence/review.cpp
+//  31012    evidence/told_in_body.cpp
+//  31109    evidence/verification.cpp
+//  31227    serve/answer_headers.cpp
+//  31319    serve/asked_requests.cpp
+//  31386    serve/chat_judge.cpp
+//  31746    serve/connection_loop.cpp
+//  31907    serve/gateway_state.cpp
+//  31943    serve/judge.cpp
+//  32204    serve/limits.cpp
+//  32313    serve/operations.cpp
+//  32583    serve/reply_answer.cpp
+//  32725    serve/request_checks.cpp
+//  32832    serve/runner.cpp
+//  33236    serve/served_models.cpp
+//  33319    serve/served_request.cpp
+//  33404    gateway/catalogue.cpp
+//  33823    gateway/catalogue_chunks.cpp
+//  34134    gateway/catalogue_delivery.cpp
+//  34298    gateway/catalogue_entries.cpp
+//  34528    gateway/catalogue_failures.cpp
+//  34819    gateway/catalogue_framing.cpp
+//  35050    gateway/catalogue_tool_calls.cpp
+//  35257    gateway/chat_script.cpp
+//  35406    gateway/gateway.cpp
+//  35707    gateway/mishaps.cpp
+//  36049    gateway/options.cpp
+//  36258    gateway/sweep.cpp
+//  36678    document/scenario_files.cpp
+//  36816    document/script_document.cpp
+//  37209    document/script_faults.cpp
+//  37504    document/script_files.cpp
+//  37648    document/script_gateway.cpp
+//  38010    document/script_matchers.cpp
+//  38318    document/script_objects.cpp
+//  38478    document/script_reader.cpp
+//  38926    document/script_references.cpp
+//  39262    document/script_replies.cpp
+//  39653    document/script_schema.cpp
+//  39780    document/script_sections.cpp
+//  40323    document/script_values.cpp
+//  40716  Adapters
+//  40742    adapters/catch2.hpp
+//  40896    adapters/doctest.hpp
+//  41056    adapters/gtest.hpp

@@ -22,22 +22,22 @@ class DescriptorWake final : public Wake {
   ~DescriptorWake() override { sockets::close_wake(pair_); }
   void wake() noexcept override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (pair_.writing != Socket::none) sockets::signal_wake(pair_);
     if (other_) other_->wake();
   }
   /// Returns the descriptor to poll. Only for the thread that serves the connection.
-  int prepare() {
+  Socket prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    if (pair_.reading == Socket::none) pair_ = sockets::open_wake();
     return pair_.reading;
   }
   bool is_prepared() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return pair_.reading >= 0;
+    return pair_.reading != Socket::none;
   }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+    if (pair_.reading != Socket::none) sockets::clear_wake(pair_);
   }
 
  private:
@@ -49,12 +49,12 @@ class DescriptorWake final : public Wake {
 /// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
-  explicit StopLine(int socket) : socket_(socket) {}
+  explicit StopLine(Socket socket) : socket_(socket) {}
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ >= 0) sockets::shut_down(socket_);
+    if (socket_ != Socket::none) sockets::shut_down(socket_);
   }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
@@ -62,12 +62,12 @@ class StopLine {
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    socket_ = -1;
+    socket_ = Socket::none;
   }
 
  private:
   std::mutex mutex_;
-  int socket_;  // -1 after cut()
+  Socket socket_;  // none after cut()
   std::atomic<bool> stopped_{false};
 };
 
