@@ -8808,7 +8808,13 @@ std::size_t under_way(Socket socket);
 std::size_t unsent(Socket socket);
 /// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(Socket socket);
-/// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
+/// Whether shut_down() ends waits for the socket. If not, sockets::poll without a wake descriptor returns every 20 ms.
+#ifdef _WIN32
+inline constexpr bool shutdown_wakes = false;
+#else
+inline constexpr bool shutdown_wakes = true;
+#endif
+/// Shuts down both directions. The descriptor stays valid.
 void shut_down(Socket socket);
 void shut_down_sending(Socket socket);
 /// Discards received bytes, because close() sends RST instead of FIN if any are unread.
@@ -8929,12 +8935,14 @@ class DescriptorWake final : public Wake {
 /// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
-  explicit StopLine(Socket socket) : socket_(socket) {}
+  StopLine(Socket socket, std::shared_ptr<Wake> wake) : socket_(socket), wake_(std::move(wake)) {}
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ != Socket::none) sockets::shut_down(socket_);
+    if (socket_ == Socket::none) return;
+    sockets::shut_down(socket_);
+    if (!sockets::shutdown_wakes) wake_->wake();
   }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
@@ -8948,6 +8956,7 @@ class StopLine {
  private:
   std::mutex mutex_;
   Socket socket_;  // none after cut()
+  const std::shared_ptr<Wake> wake_;
   std::atomic<bool> stopped_{false};
 };
 
@@ -24563,7 +24572,7 @@ MOCK_GATEWAY_INLINE Duration Connection::StallTimer::length() {
 }
 
 MOCK_GATEWAY_INLINE Connection::Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket, wake_)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
@@ -24928,7 +24937,7 @@ MOCK_GATEWAY_INLINE Outlet::WaitState Connection::check_room() {
       sockets::poll(socket_, sockets::Interest::writable, false, Socket::none, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
   if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
-  if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
+  if (readiness.ready || readiness.disconnected || left <= Duration{0} || stop_line_->is_stopped()) {
     wait_.reset();
     if (left > Duration{0}) return WaitState::done;
     stalled_ = true;
@@ -27132,12 +27141,6 @@ MOCK_GATEWAY_INLINE Transfer receive(Socket socket, char* data, std::size_t size
   return outcome_of(::recv(handle(socket), data, static_cast<int>(std::min(size, most)), 0), bytes);
 }
 
-/// Whether the connection is gone, not only closed by the peer.
-MOCK_GATEWAY_INLINE bool is_gone(Socket socket) {
-  char byte = 0;
-  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK;
-}
-
 MOCK_GATEWAY_INLINE int poll_for(WSAPOLLFD* watched, std::size_t count, std::optional<Duration> timeout) {
   int limit = -1;
   if (timeout) {
@@ -27145,6 +27148,14 @@ MOCK_GATEWAY_INLINE int poll_for(WSAPOLLFD* watched, std::size_t count, std::opt
     limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
   }
   return ::WSAPoll(watched, static_cast<ULONG>(count), limit);
+}
+
+/// Whether the connection is gone, not only closed by the peer.
+MOCK_GATEWAY_INLINE bool is_gone(Socket socket) {
+  WSAPOLLFD polled{handle(socket), 0, 0};
+  char byte = 0;
+  return (poll_for(&polled, 1, Duration{0}) > 0 && (polled.revents & (POLLERR | POLLNVAL)) != 0) ||
+         (::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
 }
 
 /// Like poll_each(). `polled` has room for `count` entries.
@@ -27180,6 +27191,8 @@ MOCK_GATEWAY_INLINE void poll_these(Watched* descriptors, WSAPOLLFD* polled, std
 MOCK_GATEWAY_INLINE Readiness poll(Socket socket, Interest interest, bool watch_peer, Socket wake, std::optional<Duration> timeout) {
   Watched watched[2] = {{socket, {interest == Interest::readable, watch_peer, interest == Interest::writable}}, {wake}};
   WSAPOLLFD polled[2];
+  constexpr Duration longest = std::chrono::milliseconds{20};
+  if (wake == Socket::none) timeout = std::min(timeout.value_or(longest), longest);
   poll_these(watched, polled, wake == Socket::none ? 1 : 2, timeout);
   Readiness readiness;
   readiness.ready = watched[0].is_ready;
@@ -27194,15 +27207,11 @@ MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optio
   poll_these(descriptors.data(), polled.data(), descriptors.size(), timeout);
 }
 
-MOCK_GATEWAY_INLINE bool was_reset(Socket socket) {
-  char byte = 0;
-  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() == WSAECONNRESET;
-}
+MOCK_GATEWAY_INLINE bool was_reset(Socket socket) { return is_gone(socket); }
 
 MOCK_GATEWAY_INLINE bool was_closed(Socket socket) {
   char byte = 0;
-  const int received = ::recv(handle(socket), &byte, 1, MSG_PEEK);
-  return received == 0 || (received < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
+  return ::recv(handle(socket), &byte, 1, MSG_PEEK) == 0 || is_gone(socket);
 }
 
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(Socket socket) {
@@ -41288,171 +41297,171 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8425    delivery/delivery.hpp
 //   8715    http/exchange_observer.hpp
 //   8749    http/sockets.hpp
-//   8887    http/wakes.hpp
-//   8956    http/connection.hpp
-//   9225    http/request_reader.hpp
-//   9352    http/server.hpp
-//   9414    http/response.hpp
-//   9429    http/turned_away.hpp
-//   9477    http/workers.hpp
-//   9533    http/acceptor.hpp
-//   9579    http/poller.hpp
-//   9632    http/reactor.hpp
-//   9738    evidence/kept_problems.hpp
-//   9801    evidence/record.hpp
-//  10062    evidence/diagnosis.hpp
-//  10127    evidence/gateway_problems.hpp
-//  10226    evidence/review_parts.hpp
-//  10295    serve/asked_requests.hpp
-//  10372    serve/operations.hpp
-//  10459    serve/served_models.hpp
-//  10500    serve/gateway_state.hpp
-//  10560    serve/served_request.hpp
-//  10768    serve/runner.hpp
-//  10824    serve/connection_loop.hpp
-//  10867    serve/tester_code.hpp
-//  10938    gateway/catalogue_entries.hpp
-//  11209    gateway/option_values.hpp
-//  11274    gateway/sweep_run.hpp
-//  11298    document/script_reader.hpp
-//  11509    document/script_sections.hpp
-//  11695    document/script_values.hpp
-//  11861    core/calendar.cpp
-//  11967    core/clock.cpp
-//  12372    core/gate.cpp
-//  12584    core/json_reader.cpp
-//  12925    core/pattern.cpp
-//  13338    core/process_posix.cpp
-//  13376    core/process_windows.cpp
-//  13392    core/random.cpp
-//  13451    core/reporter.cpp
-//  13549    core/text.cpp
-//  13901    model/acceptance.cpp
-//  13960    model/checks.cpp
-//  13997    model/connection_fault.cpp
-//  14099    model/failure.cpp
-//  14241    model/fault.cpp
-//  14475    model/finding.cpp
-//  14509    model/http_reply.cpp
-//  14575    model/pace.cpp
-//  14773    model/profile.cpp
-//  15076    model/range.cpp
-//  15106    model/received_request.cpp
-//  15174    model/reply.cpp
-//  15580    model/reply_checks.cpp
-//  15774    model/reply_template.cpp
-//  15941    model/sent_answer.cpp
-//  15969    model/sse_dialect.cpp
-//  16114    request/chat_fields.cpp
-//  16256    request/chat_messages.cpp
-//  16469    request/chat_reader.cpp
-//  16884    request/chat_request.cpp
-//  16968    request/chat_rules.cpp
-//  17231    request/embedding_request.cpp
-//  17319    keys/api_key.cpp
-//  17380    keys/key_limits.cpp
-//  17544    keys/key_store.cpp
-//  17997    keys/keys.cpp
-//  18071    keys/secrets.cpp
-//  18276    answer/bodies.cpp
-//  18363    answer/completion.cpp
-//  18588    answer/completion_events.cpp
-//  18803    answer/completion_json.cpp
-//  19044    answer/default_reply.cpp
-//  19221    answer/embeddings.cpp
-//  19338    answer/schema_checker.cpp
-//  19801    answer/schema_instance.cpp
-//  20174    answer/tokens.cpp
-//  20395    answer/words.cpp
-//  20456    script/chaos.cpp
-//  20596    script/chaos_rules.cpp
-//  20708    script/connection_faults.cpp
-//  20817    script/excerpts.cpp
-//  20879    script/field_matchers.cpp
-//  21352    script/forced_failures.cpp
-//  21441    script/hiding.cpp
-//  21559    script/json_comparison.cpp
-//  21645    script/matcher.cpp
-//  21953    script/matchers.cpp
-//  22304    script/scope.cpp
-//  22362    script/script.cpp
-//  22780    script/text_matchers.cpp
-//  22919    delivery/answer_log.cpp
-//  23089    delivery/delivery.cpp
-//  23559    delivery/faults_and_waits.cpp
-//  23855    delivery/framing.cpp
-//  23995    delivery/gzip.cpp
-//  24067    delivery/pace_schedule.cpp
-//  24136    delivery/progress.cpp
-//  24217    delivery/write_queue.cpp
-//  24358    http/acceptor.cpp
-//  24473    http/compatibility.cpp
-//  24526    http/connection.cpp
-//  25112    http/poller.cpp
-//  25280    http/reactor.cpp
-//  25543    http/request_reader.cpp
-//  26016    http/response.cpp
-//  26097    http/server.cpp
-//  26530    http/sockets.cpp
-//  26569    http/sockets_posix.cpp
-//  27066    http/sockets_windows.cpp
-//  27364    http/turned_away.cpp
-//  27448    http/workers.cpp
-//  27534    http/workers_posix.cpp
-//  27585    http/workers_windows.cpp
-//  27629    evidence/diagnosis.cpp
-//  27859    evidence/evidence_json.cpp
-//  28228    evidence/exchange.cpp
-//  28522    evidence/gateway_problems.cpp
-//  28969    evidence/journal.cpp
-//  29124    evidence/kept_problems.cpp
-//  29234    evidence/notes.cpp
-//  29336    evidence/record.cpp
-//  29798    evidence/redaction.cpp
-//  29940    evidence/redirects.cpp
-//  30064    evidence/retries.cpp
-//  30595    evidence/review.cpp
-//  31012    evidence/told_in_body.cpp
-//  31109    evidence/verification.cpp
-//  31227    serve/answer_headers.cpp
-//  31319    serve/asked_requests.cpp
-//  31386    serve/chat_judge.cpp
-//  31746    serve/connection_loop.cpp
-//  31907    serve/gateway_state.cpp
-//  31943    serve/judge.cpp
-//  32204    serve/limits.cpp
-//  32313    serve/operations.cpp
-//  32583    serve/reply_answer.cpp
-//  32725    serve/request_checks.cpp
-//  32832    serve/runner.cpp
-//  33236    serve/served_models.cpp
-//  33319    serve/served_request.cpp
-//  33404    gateway/catalogue.cpp
-//  33823    gateway/catalogue_chunks.cpp
-//  34134    gateway/catalogue_delivery.cpp
-//  34298    gateway/catalogue_entries.cpp
-//  34528    gateway/catalogue_failures.cpp
-//  34819    gateway/catalogue_framing.cpp
-//  35050    gateway/catalogue_tool_calls.cpp
-//  35257    gateway/chat_script.cpp
-//  35406    gateway/gateway.cpp
-//  35707    gateway/mishaps.cpp
-//  36049    gateway/options.cpp
-//  36258    gateway/sweep.cpp
-//  36678    document/scenario_files.cpp
-//  36816    document/script_document.cpp
-//  37209    document/script_faults.cpp
-//  37504    document/script_files.cpp
-//  37648    document/script_gateway.cpp
-//  38010    document/script_matchers.cpp
-//  38318    document/script_objects.cpp
-//  38478    document/script_reader.cpp
-//  38926    document/script_references.cpp
-//  39262    document/script_replies.cpp
-//  39653    document/script_schema.cpp
-//  39780    document/script_sections.cpp
-//  40323    document/script_values.cpp
-//  40716  Adapters
-//  40742    adapters/catch2.hpp
-//  40896    adapters/doctest.hpp
-//  41056    adapters/gtest.hpp
+//   8893    http/wakes.hpp
+//   8965    http/connection.hpp
+//   9234    http/request_reader.hpp
+//   9361    http/server.hpp
+//   9423    http/response.hpp
+//   9438    http/turned_away.hpp
+//   9486    http/workers.hpp
+//   9542    http/acceptor.hpp
+//   9588    http/poller.hpp
+//   9641    http/reactor.hpp
+//   9747    evidence/kept_problems.hpp
+//   9810    evidence/record.hpp
+//  10071    evidence/diagnosis.hpp
+//  10136    evidence/gateway_problems.hpp
+//  10235    evidence/review_parts.hpp
+//  10304    serve/asked_requests.hpp
+//  10381    serve/operations.hpp
+//  10468    serve/served_models.hpp
+//  10509    serve/gateway_state.hpp
+//  10569    serve/served_request.hpp
+//  10777    serve/runner.hpp
+//  10833    serve/connection_loop.hpp
+//  10876    serve/tester_code.hpp
+//  10947    gateway/catalogue_entries.hpp
+//  11218    gateway/option_values.hpp
+//  11283    gateway/sweep_run.hpp
+//  11307    document/script_reader.hpp
+//  11518    document/script_sections.hpp
+//  11704    document/script_values.hpp
+//  11870    core/calendar.cpp
+//  11976    core/clock.cpp
+//  12381    core/gate.cpp
+//  12593    core/json_reader.cpp
+//  12934    core/pattern.cpp
+//  13347    core/process_posix.cpp
+//  13385    core/process_windows.cpp
+//  13401    core/random.cpp
+//  13460    core/reporter.cpp
+//  13558    core/text.cpp
+//  13910    model/acceptance.cpp
+//  13969    model/checks.cpp
+//  14006    model/connection_fault.cpp
+//  14108    model/failure.cpp
+//  14250    model/fault.cpp
+//  14484    model/finding.cpp
+//  14518    model/http_reply.cpp
+//  14584    model/pace.cpp
+//  14782    model/profile.cpp
+//  15085    model/range.cpp
+//  15115    model/received_request.cpp
+//  15183    model/reply.cpp
+//  15589    model/reply_checks.cpp
+//  15783    model/reply_template.cpp
+//  15950    model/sent_answer.cpp
+//  15978    model/sse_dialect.cpp
+//  16123    request/chat_fields.cpp
+//  16265    request/chat_messages.cpp
+//  16478    request/chat_reader.cpp
+//  16893    request/chat_request.cpp
+//  16977    request/chat_rules.cpp
+//  17240    request/embedding_request.cpp
+//  17328    keys/api_key.cpp
+//  17389    keys/key_limits.cpp
+//  17553    keys/key_store.cpp
+//  18006    keys/keys.cpp
+//  18080    keys/secrets.cpp
+//  18285    answer/bodies.cpp
+//  18372    answer/completion.cpp
+//  18597    answer/completion_events.cpp
+//  18812    answer/completion_json.cpp
+//  19053    answer/default_reply.cpp
+//  19230    answer/embeddings.cpp
+//  19347    answer/schema_checker.cpp
+//  19810    answer/schema_instance.cpp
+//  20183    answer/tokens.cpp
+//  20404    answer/words.cpp
+//  20465    script/chaos.cpp
+//  20605    script/chaos_rules.cpp
+//  20717    script/connection_faults.cpp
+//  20826    script/excerpts.cpp
+//  20888    script/field_matchers.cpp
+//  21361    script/forced_failures.cpp
+//  21450    script/hiding.cpp
+//  21568    script/json_comparison.cpp
+//  21654    script/matcher.cpp
+//  21962    script/matchers.cpp
+//  22313    script/scope.cpp
+//  22371    script/script.cpp
+//  22789    script/text_matchers.cpp
+//  22928    delivery/answer_log.cpp
+//  23098    delivery/delivery.cpp
+//  23568    delivery/faults_and_waits.cpp
+//  23864    delivery/framing.cpp
+//  24004    delivery/gzip.cpp
+//  24076    delivery/pace_schedule.cpp
+//  24145    delivery/progress.cpp
+//  24226    delivery/write_queue.cpp
+//  24367    http/acceptor.cpp
+//  24482    http/compatibility.cpp
+//  24535    http/connection.cpp
+//  25121    http/poller.cpp
+//  25289    http/reactor.cpp
+//  25552    http/request_reader.cpp
+//  26025    http/response.cpp
+//  26106    http/server.cpp
+//  26539    http/sockets.cpp
+//  26578    http/sockets_posix.cpp
+//  27075    http/sockets_windows.cpp
+//  27373    http/turned_away.cpp
+//  27457    http/workers.cpp
+//  27543    http/workers_posix.cpp
+//  27594    http/workers_windows.cpp
+//  27638    evidence/diagnosis.cpp
+//  27868    evidence/evidence_json.cpp
+//  28237    evidence/exchange.cpp
+//  28531    evidence/gateway_problems.cpp
+//  28978    evidence/journal.cpp
+//  29133    evidence/kept_problems.cpp
+//  29243    evidence/notes.cpp
+//  29345    evidence/record.cpp
+//  29807    evidence/redaction.cpp
+//  29949    evidence/redirects.cpp
+//  30073    evidence/retries.cpp
+//  30604    evidence/review.cpp
+//  31021    evidence/told_in_body.cpp
+//  31118    evidence/verification.cpp
+//  31236    serve/answer_headers.cpp
+//  31328    serve/asked_requests.cpp
+//  31395    serve/chat_judge.cpp
+//  31755    serve/connection_loop.cpp
+//  31916    serve/gateway_state.cpp
+//  31952    serve/judge.cpp
+//  32213    serve/limits.cpp
+//  32322    serve/operations.cpp
+//  32592    serve/reply_answer.cpp
+//  32734    serve/request_checks.cpp
+//  32841    serve/runner.cpp
+//  33245    serve/served_models.cpp
+//  33328    serve/served_request.cpp
+//  33413    gateway/catalogue.cpp
+//  33832    gateway/catalogue_chunks.cpp
+//  34143    gateway/catalogue_delivery.cpp
+//  34307    gateway/catalogue_entries.cpp
+//  34537    gateway/catalogue_failures.cpp
+//  34828    gateway/catalogue_framing.cpp
+//  35059    gateway/catalogue_tool_calls.cpp
+//  35266    gateway/chat_script.cpp
+//  35415    gateway/gateway.cpp
+//  35716    gateway/mishaps.cpp
+//  36058    gateway/options.cpp
+//  36267    gateway/sweep.cpp
+//  36687    document/scenario_files.cpp
+//  36825    document/script_document.cpp
+//  37218    document/script_faults.cpp
+//  37513    document/script_files.cpp
+//  37657    document/script_gateway.cpp
+//  38019    document/script_matchers.cpp
+//  38327    document/script_objects.cpp
+//  38487    document/script_reader.cpp
+//  38935    document/script_references.cpp
+//  39271    document/script_replies.cpp
+//  39662    document/script_schema.cpp
+//  39789    document/script_sections.cpp
+//  40332    document/script_values.cpp
+//  40725  Adapters
+//  40751    adapters/catch2.hpp
+//  40905    adapters/doctest.hpp
+//  41065    adapters/gtest.hpp

@@ -44,7 +44,7 @@ Duration Connection::StallTimer::length() {
 }
 
 Connection::Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket, wake_)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
@@ -409,7 +409,7 @@ Outlet::WaitState Connection::check_room() {
       sockets::poll(socket_, sockets::Interest::writable, false, Socket::none, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
   if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
-  if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
+  if (readiness.ready || readiness.disconnected || left <= Duration{0} || stop_line_->is_stopped()) {
     wait_.reset();
     if (left > Duration{0}) return WaitState::done;
     stalled_ = true;

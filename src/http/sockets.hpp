@@ -68,7 +68,13 @@ std::size_t under_way(Socket socket);
 std::size_t unsent(Socket socket);
 /// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(Socket socket);
-/// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
+/// Whether shut_down() ends waits for the socket. If not, sockets::poll without a wake descriptor returns every 20 ms.
+#ifdef _WIN32
+inline constexpr bool shutdown_wakes = false;
+#else
+inline constexpr bool shutdown_wakes = true;
+#endif
+/// Shuts down both directions. The descriptor stays valid.
 void shut_down(Socket socket);
 void shut_down_sending(Socket socket);
 /// Discards received bytes, because close() sends RST instead of FIN if any are unread.

@@ -66,12 +66,6 @@ Transfer receive(Socket socket, char* data, std::size_t size, std::size_t& bytes
   return outcome_of(::recv(handle(socket), data, static_cast<int>(std::min(size, most)), 0), bytes);
 }
 
-/// Whether the connection is gone, not only closed by the peer.
-bool is_gone(Socket socket) {
-  char byte = 0;
-  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK;
-}
-
 int poll_for(WSAPOLLFD* watched, std::size_t count, std::optional<Duration> timeout) {
   int limit = -1;
   if (timeout) {
@@ -79,6 +73,14 @@ int poll_for(WSAPOLLFD* watched, std::size_t count, std::optional<Duration> time
     limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
   }
   return ::WSAPoll(watched, static_cast<ULONG>(count), limit);
+}
+
+/// Whether the connection is gone, not only closed by the peer.
+bool is_gone(Socket socket) {
+  WSAPOLLFD polled{handle(socket), 0, 0};
+  char byte = 0;
+  return (poll_for(&polled, 1, Duration{0}) > 0 && (polled.revents & (POLLERR | POLLNVAL)) != 0) ||
+         (::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
 }
 
 /// Like poll_each(). `polled` has room for `count` entries.
@@ -114,6 +116,8 @@ void poll_these(Watched* descriptors, WSAPOLLFD* polled, std::size_t count, std:
 Readiness poll(Socket socket, Interest interest, bool watch_peer, Socket wake, std::optional<Duration> timeout) {
   Watched watched[2] = {{socket, {interest == Interest::readable, watch_peer, interest == Interest::writable}}, {wake}};
   WSAPOLLFD polled[2];
+  constexpr Duration longest = std::chrono::milliseconds{20};
+  if (wake == Socket::none) timeout = std::min(timeout.value_or(longest), longest);
   poll_these(watched, polled, wake == Socket::none ? 1 : 2, timeout);
   Readiness readiness;
   readiness.ready = watched[0].is_ready;
@@ -128,15 +132,11 @@ void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeou
   poll_these(descriptors.data(), polled.data(), descriptors.size(), timeout);
 }
 
-bool was_reset(Socket socket) {
-  char byte = 0;
-  return ::recv(handle(socket), &byte, 1, MSG_PEEK) < 0 && ::WSAGetLastError() == WSAECONNRESET;
-}
+bool was_reset(Socket socket) { return is_gone(socket); }
 
 bool was_closed(Socket socket) {
   char byte = 0;
-  const int received = ::recv(handle(socket), &byte, 1, MSG_PEEK);
-  return received == 0 || (received < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
+  return ::recv(handle(socket), &byte, 1, MSG_PEEK) == 0 || is_gone(socket);
 }
 
 std::size_t unacknowledged(Socket socket) {

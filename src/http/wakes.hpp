@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include "../core/timeline.hpp"
 #include "sockets.hpp"
@@ -49,12 +51,14 @@ class DescriptorWake final : public Wake {
 /// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
-  explicit StopLine(Socket socket) : socket_(socket) {}
+  StopLine(Socket socket, std::shared_ptr<Wake> wake) : socket_(socket), wake_(std::move(wake)) {}
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ != Socket::none) sockets::shut_down(socket_);
+    if (socket_ == Socket::none) return;
+    sockets::shut_down(socket_);
+    if (!sockets::shutdown_wakes) wake_->wake();
   }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
@@ -68,6 +72,7 @@ class StopLine {
  private:
   std::mutex mutex_;
   Socket socket_;  // none after cut()
+  const std::shared_ptr<Wake> wake_;
   std::atomic<bool> stopped_{false};
 };
 
