@@ -8831,9 +8831,6 @@ void stop_buffer_growth(Socket socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(Socket listener);
-/// Before bind(): lets the socket use a port of connections that are still open, but not of another listener.
-void allow_rebinding(Socket listener);
-void enlarge_backlog(Socket listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
@@ -8866,6 +8863,9 @@ struct Binding {
 };
 /// Binds a new socket to the host's first address that can be used, and listens if `listens`.
 Binding bind_to(const std::string& host, int port, bool listens);
+/// Returns why there is no socket.
+std::string explain(const Binding& failed, const std::string& host, int port);
+int port_of(Socket bound);
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns none on failure.
 Socket reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
@@ -8874,8 +8874,6 @@ void give_up_reserved(Socket reserved);
 /// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(Socket listener);
 bool listen_on_reserved(Socket reserved);
-/// Returns why the address cannot be listened on; empty if it can.
-std::optional<std::string> why_not_listen(const std::string& host, int port);
 
 /// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {
@@ -8940,10 +8938,10 @@ class StopLine {
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ == Socket::none) return;
-    sockets::shut_down(socket_);
-    if (!sockets::shutdown_wakes) wake_->wake();
+    if (socket_ != Socket::none) sockets::shut_down(socket_);
   }
+  /// Ends the connection's waits after stop(), where shutting down a socket does not.
+  void wake() { wake_->wake(); }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
@@ -9633,6 +9631,7 @@ class Poller {
   std::mutex mutex_;
   std::map<Socket, WatchedSocket> watched_;
   std::uint64_t serial_ = 0;
+  std::atomic<bool> is_woken_{false};
 #endif
 };
 
@@ -25267,7 +25266,10 @@ MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, st
     }
   }
   sockets::poll_each(polled, timeout);
-  if (polled.front().is_ready) sockets::clear_wake(wake_);
+  if (polled.front().is_ready) {
+    sockets::clear_wake(wake_);
+    is_woken_.exchange(false);  // not earlier: clear_wake() would take the next wake
+  }
   std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (std::size_t i = 1; i < polled.size() && reported < most; ++i) {
@@ -25282,7 +25284,12 @@ MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, st
 
 #endif
 
-MOCK_GATEWAY_INLINE void Poller::wake() noexcept { sockets::signal_wake(wake_); }
+MOCK_GATEWAY_INLINE void Poller::wake() noexcept {
+#if !defined(__linux__) || defined(MOCK_GATEWAY_POLL)
+  if (is_woken_.exchange(true)) return;  // the waiting thread has not returned yet, and will see the caller's changes
+#endif
+  sockets::signal_wake(wake_);
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -26187,11 +26194,6 @@ class Server::Impl final : public httplib::Server {
  public:
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
-    set_socket_options([this](socket_t listener) {
-      listener_ = static_cast<Socket>(listener);
-      sockets::adopt(listener_);
-      sockets::allow_rebinding(listener_);
-    });
     set_pre_routing_handler([](const httplib::Request&, httplib::Response& response) {
       response.status = accepted;
       return HandlerResponse::Handled;
@@ -26200,13 +26202,13 @@ class Server::Impl final : public httplib::Server {
 
   void listen_on(const std::string& host, int port, const std::function<void(int port)>& on_bound) {
     host_ = host;
-    port_ = port;
-    const bool bound = port == 0 ? (port_ = bind_to_any_port(host)) > 0 : bind_to_port(host, port);
-    if (!bound) {
-      const std::string why = sockets::why_not_listen(host, port).value_or("the system refused");
-      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
+    const sockets::Binding bound = sockets::bind_to(host, port, true);
+    if (bound.socket == Socket::none)
+      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " +
+                         sockets::explain(bound, host, port) +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
-    }
+    listener_ = bound.socket;
+    port_ = sockets::port_of(listener_);
     if (!reactors_.front()->is_open()) {
       sockets::stop_listening(listener_);
       throw GatewayError("cannot accept connections: this process has no descriptor left (ulimit -n)");
@@ -26232,8 +26234,7 @@ class Server::Impl final : public httplib::Server {
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
     if (reserved_ == Socket::none || !sockets::listen_on_reserved(reserved_))
-      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
-                         " again: " + sockets::why_not_listen(host_, port_).value_or("the system refused"));
+      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) + " again: " + why_not_listen());
     listener_ = std::exchange(reserved_, Socket::none);
     begin_to_accept();
   }
@@ -26262,6 +26263,8 @@ class Server::Impl final : public httplib::Server {
       for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
     for (const auto& line : lines) line->stop();
+    if (!sockets::shutdown_wakes)
+      for (const auto& line : lines) line->wake();
     accepting.reset();
     for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
@@ -26305,13 +26308,18 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // cpp-httplib's own backlog is 5 in some versions.
-    sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
     calls.serve = [this](Socket socket, bool last_descriptor) { take(socket, last_descriptor); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
+  }
+
+  std::string why_not_listen() const {
+    const sockets::Binding probe = sockets::bind_to(host_, port_, true);
+    if (probe.socket == Socket::none) return sockets::explain(probe, host_, port_);
+    sockets::stop_listening(probe.socket);
+    return "the system refused";
   }
 
   void warn_of_few_descriptors() const {
@@ -26538,7 +26546,7 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
 
-// What all systems share of sockets; why a port is unavailable (`why_not_listen`).
+// What all systems share of sockets; why a port is unavailable (`explain`).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace sockets {
@@ -26551,20 +26559,15 @@ MOCK_GATEWAY_INLINE void discard_received(Socket socket) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
-  const Binding probe = bind_to(host, port, true);
-  if (probe.socket != Socket::none) {
-    stop_listening(probe.socket);
-    return std::nullopt;
-  }
-  switch (probe.problem) {
-    case Problem::unresolved_host: return "the host \"" + host + "\" cannot be resolved (" + probe.text + ")";
+MOCK_GATEWAY_INLINE std::string explain(const Binding& failed, const std::string& host, int port) {
+  switch (failed.problem) {
+    case Problem::unresolved_host: return "the host \"" + host + "\" cannot be resolved (" + failed.text + ")";
     case Problem::taken_port: return "port " + std::to_string(port) + " is taken";
     case Problem::foreign_host: return "the host \"" + host + "\" is not an address of this machine";
     case Problem::no_privileges: return "port " + std::to_string(port) + " needs privileges";
     case Problem::other: break;
   }
-  return probe.text.empty() ? "no address of \"" + host + "\" can be used" : probe.text;
+  return failed.text.empty() ? "no address of \"" + host + "\" can be used" : failed.text;
 }
 
 MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
@@ -26624,6 +26627,8 @@ inline constexpr short peer_closed_event = POLLRDHUP;
 #else
 inline constexpr short peer_closed_event = 0;
 #endif
+
+inline constexpr int backlog = 4096;
 
 MOCK_GATEWAY_INLINE int number(Socket socket) { return static_cast<int>(socket); }
 
@@ -26928,13 +26933,11 @@ MOCK_GATEWAY_INLINE void stamp_arrivals(Socket listener) {
 #endif
 }
 
+/// Lets a socket use a port of connections that are still open, but not of another listener.
 MOCK_GATEWAY_INLINE void allow_rebinding(Socket listener) {
-  // SO_REUSEPORT, cpp-httplib's choice, would let two gateways share a port unnoticed.
   const int on = 1;
   ::setsockopt(number(listener), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 }
-
-MOCK_GATEWAY_INLINE void enlarge_backlog(Socket listener) { ::listen(number(listener), 4096); }
 
 MOCK_GATEWAY_INLINE void never_block(Socket descriptor) { ::fcntl(number(descriptor), F_SETFL, O_NONBLOCK); }
 
@@ -26999,7 +27002,9 @@ MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool list
     }
     ::fcntl(made, F_SETFD, FD_CLOEXEC);
     allow_rebinding(Socket{made});
-    if (::bind(made, address->ai_addr, address->ai_addrlen) == 0 && (!listens || ::listen(made, 1) == 0)) {
+    const int off = 0;
+    if (address->ai_family == AF_INET6) ::setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (::bind(made, address->ai_addr, address->ai_addrlen) == 0 && (!listens || ::listen(made, backlog) == 0)) {
       binding = {Socket{made}};
       continue;
     }
@@ -27012,6 +27017,14 @@ MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool list
   }
   ::freeaddrinfo(addresses);
   return binding;
+}
+
+MOCK_GATEWAY_INLINE int port_of(Socket bound) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  ::getsockname(number(bound), reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
+                                         : reinterpret_cast<const sockaddr_in&>(own).sin_port);
 }
 
 MOCK_GATEWAY_INLINE Socket reserve(const std::string& host, int port) {
@@ -27034,7 +27047,7 @@ MOCK_GATEWAY_INLINE void stop_listening(Socket listener) {
 
 MOCK_GATEWAY_INLINE bool listen_on_reserved(Socket reserved) {
   allow_rebinding(reserved);
-  return ::listen(number(reserved), 4096) == 0;
+  return ::listen(number(reserved), backlog) == 0;
 }
 
 MOCK_GATEWAY_INLINE WakePair open_wake() {
@@ -27082,12 +27095,12 @@ MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
 #endif
 #include <winsock2.h>
 
-#include <mstcpip.h>
 #include <windows.h>
 #include <ws2tcpip.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -27215,17 +27228,17 @@ MOCK_GATEWAY_INLINE bool was_closed(Socket socket) {
 }
 
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(Socket socket) {
-#ifdef SIO_TCP_INFO
+  // SIO_TCP_INFO since Windows 10 1703. Its TCP_INFO_v0 is missing in headers for earlier systems.
+  constexpr DWORD request = IOC_INOUT | IOC_VENDOR | 39;
+  constexpr std::size_t bytes_in_flight = 28;
+  alignas(std::uint64_t) char info[88];
   DWORD version = 0;
-  TCP_INFO_v0 info{};
   DWORD size = 0;
-  if (::WSAIoctl(handle(socket), SIO_TCP_INFO, &version, sizeof version, &info, sizeof info, &size, nullptr, nullptr) ==
-      0)
-    return info.BytesInFlight;
-#else
-  (void)socket;
-#endif
-  return 0;
+  std::uint32_t bytes = 0;
+  const int failed =
+      ::WSAIoctl(handle(socket), request, &version, sizeof version, info, sizeof info, &size, nullptr, nullptr);
+  if (failed == 0 && size >= bytes_in_flight + sizeof bytes) std::memcpy(&bytes, info + bytes_in_flight, sizeof bytes);
+  return bytes;
 }
 
 MOCK_GATEWAY_INLINE std::size_t unsent(Socket) { return 0; }
@@ -27249,11 +27262,6 @@ MOCK_GATEWAY_INLINE void send_reset(Socket) {}
 MOCK_GATEWAY_INLINE void stop_buffer_growth(Socket socket) { set_option(socket, SOL_SOCKET, SO_RCVBUF, 65536); }
 
 MOCK_GATEWAY_INLINE void stamp_arrivals(Socket) {}
-
-// Windows allows it without an option, and another listener is refused.
-MOCK_GATEWAY_INLINE void allow_rebinding(Socket) {}
-
-MOCK_GATEWAY_INLINE void enlarge_backlog(Socket listener) { ::listen(handle(listener), SOMAXCONN); }
 
 MOCK_GATEWAY_INLINE void never_block(Socket descriptor) {
   u_long on = 1;
@@ -27309,6 +27317,10 @@ MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool list
   for (const addrinfo* address = addresses; address && binding.socket == Socket::none; address = address->ai_next) {
     const SOCKET made = ::WSASocketW(address->ai_family, address->ai_socktype, address->ai_protocol, nullptr, 0,
                                      WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    // Without options, Windows lets a socket use a port of connections that are still open, but not of another
+    // listener.
+    if (made != INVALID_SOCKET && address->ai_family == AF_INET6)
+      set_option(static_cast<Socket>(made), IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (made != INVALID_SOCKET && ::bind(made, address->ai_addr, static_cast<int>(address->ai_addrlen)) == 0 &&
         (!listens || ::listen(made, SOMAXCONN) == 0)) {
       binding = {static_cast<Socket>(made)};
@@ -27324,6 +27336,14 @@ MOCK_GATEWAY_INLINE Binding bind_to(const std::string& host, int port, bool list
   }
   ::freeaddrinfo(addresses);
   return binding;
+}
+
+MOCK_GATEWAY_INLINE int port_of(Socket bound) {
+  sockaddr_storage own{};
+  int size = sizeof own;
+  ::getsockname(handle(bound), reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
+                                         : reinterpret_cast<const sockaddr_in&>(own).sin_port);
 }
 
 MOCK_GATEWAY_INLINE Socket reserve(const std::string& host, int port) { return bind_to(host, port, false).socket; }
@@ -41297,171 +41317,171 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8425    delivery/delivery.hpp
 //   8715    http/exchange_observer.hpp
 //   8749    http/sockets.hpp
-//   8893    http/wakes.hpp
-//   8965    http/connection.hpp
-//   9234    http/request_reader.hpp
-//   9361    http/server.hpp
-//   9423    http/response.hpp
-//   9438    http/turned_away.hpp
-//   9486    http/workers.hpp
-//   9542    http/acceptor.hpp
-//   9588    http/poller.hpp
-//   9641    http/reactor.hpp
-//   9747    evidence/kept_problems.hpp
-//   9810    evidence/record.hpp
-//  10071    evidence/diagnosis.hpp
-//  10136    evidence/gateway_problems.hpp
-//  10235    evidence/review_parts.hpp
-//  10304    serve/asked_requests.hpp
-//  10381    serve/operations.hpp
-//  10468    serve/served_models.hpp
-//  10509    serve/gateway_state.hpp
-//  10569    serve/served_request.hpp
-//  10777    serve/runner.hpp
-//  10833    serve/connection_loop.hpp
-//  10876    serve/tester_code.hpp
-//  10947    gateway/catalogue_entries.hpp
-//  11218    gateway/option_values.hpp
-//  11283    gateway/sweep_run.hpp
-//  11307    document/script_reader.hpp
-//  11518    document/script_sections.hpp
-//  11704    document/script_values.hpp
-//  11870    core/calendar.cpp
-//  11976    core/clock.cpp
-//  12381    core/gate.cpp
-//  12593    core/json_reader.cpp
-//  12934    core/pattern.cpp
-//  13347    core/process_posix.cpp
-//  13385    core/process_windows.cpp
-//  13401    core/random.cpp
-//  13460    core/reporter.cpp
-//  13558    core/text.cpp
-//  13910    model/acceptance.cpp
-//  13969    model/checks.cpp
-//  14006    model/connection_fault.cpp
-//  14108    model/failure.cpp
-//  14250    model/fault.cpp
-//  14484    model/finding.cpp
-//  14518    model/http_reply.cpp
-//  14584    model/pace.cpp
-//  14782    model/profile.cpp
-//  15085    model/range.cpp
-//  15115    model/received_request.cpp
-//  15183    model/reply.cpp
-//  15589    model/reply_checks.cpp
-//  15783    model/reply_template.cpp
-//  15950    model/sent_answer.cpp
-//  15978    model/sse_dialect.cpp
-//  16123    request/chat_fields.cpp
-//  16265    request/chat_messages.cpp
-//  16478    request/chat_reader.cpp
-//  16893    request/chat_request.cpp
-//  16977    request/chat_rules.cpp
-//  17240    request/embedding_request.cpp
-//  17328    keys/api_key.cpp
-//  17389    keys/key_limits.cpp
-//  17553    keys/key_store.cpp
-//  18006    keys/keys.cpp
-//  18080    keys/secrets.cpp
-//  18285    answer/bodies.cpp
-//  18372    answer/completion.cpp
-//  18597    answer/completion_events.cpp
-//  18812    answer/completion_json.cpp
-//  19053    answer/default_reply.cpp
-//  19230    answer/embeddings.cpp
-//  19347    answer/schema_checker.cpp
-//  19810    answer/schema_instance.cpp
-//  20183    answer/tokens.cpp
-//  20404    answer/words.cpp
-//  20465    script/chaos.cpp
-//  20605    script/chaos_rules.cpp
-//  20717    script/connection_faults.cpp
-//  20826    script/excerpts.cpp
-//  20888    script/field_matchers.cpp
-//  21361    script/forced_failures.cpp
-//  21450    script/hiding.cpp
-//  21568    script/json_comparison.cpp
-//  21654    script/matcher.cpp
-//  21962    script/matchers.cpp
-//  22313    script/scope.cpp
-//  22371    script/script.cpp
-//  22789    script/text_matchers.cpp
-//  22928    delivery/answer_log.cpp
-//  23098    delivery/delivery.cpp
-//  23568    delivery/faults_and_waits.cpp
-//  23864    delivery/framing.cpp
-//  24004    delivery/gzip.cpp
-//  24076    delivery/pace_schedule.cpp
-//  24145    delivery/progress.cpp
-//  24226    delivery/write_queue.cpp
-//  24367    http/acceptor.cpp
-//  24482    http/compatibility.cpp
-//  24535    http/connection.cpp
-//  25121    http/poller.cpp
-//  25289    http/reactor.cpp
-//  25552    http/request_reader.cpp
-//  26025    http/response.cpp
-//  26106    http/server.cpp
-//  26539    http/sockets.cpp
-//  26578    http/sockets_posix.cpp
-//  27075    http/sockets_windows.cpp
-//  27373    http/turned_away.cpp
-//  27457    http/workers.cpp
-//  27543    http/workers_posix.cpp
-//  27594    http/workers_windows.cpp
-//  27638    evidence/diagnosis.cpp
-//  27868    evidence/evidence_json.cpp
-//  28237    evidence/exchange.cpp
-//  28531    evidence/gateway_problems.cpp
-//  28978    evidence/journal.cpp
-//  29133    evidence/kept_problems.cpp
-//  29243    evidence/notes.cpp
-//  29345    evidence/record.cpp
-//  29807    evidence/redaction.cpp
-//  29949    evidence/redirects.cpp
-//  30073    evidence/retries.cpp
-//  30604    evidence/review.cpp
-//  31021    evidence/told_in_body.cpp
-//  31118    evidence/verification.cpp
-//  31236    serve/answer_headers.cpp
-//  31328    serve/asked_requests.cpp
-//  31395    serve/chat_judge.cpp
-//  31755    serve/connection_loop.cpp
-//  31916    serve/gateway_state.cpp
-//  31952    serve/judge.cpp
-//  32213    serve/limits.cpp
-//  32322    serve/operations.cpp
-//  32592    serve/reply_answer.cpp
-//  32734    serve/request_checks.cpp
-//  32841    serve/runner.cpp
-//  33245    serve/served_models.cpp
-//  33328    serve/served_request.cpp
-//  33413    gateway/catalogue.cpp
-//  33832    gateway/catalogue_chunks.cpp
-//  34143    gateway/catalogue_delivery.cpp
-//  34307    gateway/catalogue_entries.cpp
-//  34537    gateway/catalogue_failures.cpp
-//  34828    gateway/catalogue_framing.cpp
-//  35059    gateway/catalogue_tool_calls.cpp
-//  35266    gateway/chat_script.cpp
-//  35415    gateway/gateway.cpp
-//  35716    gateway/mishaps.cpp
-//  36058    gateway/options.cpp
-//  36267    gateway/sweep.cpp
-//  36687    document/scenario_files.cpp
-//  36825    document/script_document.cpp
-//  37218    document/script_faults.cpp
-//  37513    document/script_files.cpp
-//  37657    document/script_gateway.cpp
-//  38019    document/script_matchers.cpp
-//  38327    document/script_objects.cpp
-//  38487    document/script_reader.cpp
-//  38935    document/script_references.cpp
-//  39271    document/script_replies.cpp
-//  39662    document/script_schema.cpp
-//  39789    document/script_sections.cpp
-//  40332    document/script_values.cpp
-//  40725  Adapters
-//  40751    adapters/catch2.hpp
-//  40905    adapters/doctest.hpp
-//  41065    adapters/gtest.hpp
+//   8891    http/wakes.hpp
+//   8963    http/connection.hpp
+//   9232    http/request_reader.hpp
+//   9359    http/server.hpp
+//   9421    http/response.hpp
+//   9436    http/turned_away.hpp
+//   9484    http/workers.hpp
+//   9540    http/acceptor.hpp
+//   9586    http/poller.hpp
+//   9640    http/reactor.hpp
+//   9746    evidence/kept_problems.hpp
+//   9809    evidence/record.hpp
+//  10070    evidence/diagnosis.hpp
+//  10135    evidence/gateway_problems.hpp
+//  10234    evidence/review_parts.hpp
+//  10303    serve/asked_requests.hpp
+//  10380    serve/operations.hpp
+//  10467    serve/served_models.hpp
+//  10508    serve/gateway_state.hpp
+//  10568    serve/served_request.hpp
+//  10776    serve/runner.hpp
+//  10832    serve/connection_loop.hpp
+//  10875    serve/tester_code.hpp
+//  10946    gateway/catalogue_entries.hpp
+//  11217    gateway/option_values.hpp
+//  11282    gateway/sweep_run.hpp
+//  11306    document/script_reader.hpp
+//  11517    document/script_sections.hpp
+//  11703    document/script_values.hpp
+//  11869    core/calendar.cpp
+//  11975    core/clock.cpp
+//  12380    core/gate.cpp
+//  12592    core/json_reader.cpp
+//  12933    core/pattern.cpp
+//  13346    core/process_posix.cpp
+//  13384    core/process_windows.cpp
+//  13400    core/random.cpp
+//  13459    core/reporter.cpp
+//  13557    core/text.cpp
+//  13909    model/acceptance.cpp
+//  13968    model/checks.cpp
+//  14005    model/connection_fault.cpp
+//  14107    model/failure.cpp
+//  14249    model/fault.cpp
+//  14483    model/finding.cpp
+//  14517    model/http_reply.cpp
+//  14583    model/pace.cpp
+//  14781    model/profile.cpp
+//  15084    model/range.cpp
+//  15114    model/received_request.cpp
+//  15182    model/reply.cpp
+//  15588    model/reply_checks.cpp
+//  15782    model/reply_template.cpp
+//  15949    model/sent_answer.cpp
+//  15977    model/sse_dialect.cpp
+//  16122    request/chat_fields.cpp
+//  16264    request/chat_messages.cpp
+//  16477    request/chat_reader.cpp
+//  16892    request/chat_request.cpp
+//  16976    request/chat_rules.cpp
+//  17239    request/embedding_request.cpp
+//  17327    keys/api_key.cpp
+//  17388    keys/key_limits.cpp
+//  17552    keys/key_store.cpp
+//  18005    keys/keys.cpp
+//  18079    keys/secrets.cpp
+//  18284    answer/bodies.cpp
+//  18371    answer/completion.cpp
+//  18596    answer/completion_events.cpp
+//  18811    answer/completion_json.cpp
+//  19052    answer/default_reply.cpp
+//  19229    answer/embeddings.cpp
+//  19346    answer/schema_checker.cpp
+//  19809    answer/schema_instance.cpp
+//  20182    answer/tokens.cpp
+//  20403    answer/words.cpp
+//  20464    script/chaos.cpp
+//  20604    script/chaos_rules.cpp
+//  20716    script/connection_faults.cpp
+//  20825    script/excerpts.cpp
+//  20887    script/field_matchers.cpp
+//  21360    script/forced_failures.cpp
+//  21449    script/hiding.cpp
+//  21567    script/json_comparison.cpp
+//  21653    script/matcher.cpp
+//  21961    script/matchers.cpp
+//  22312    script/scope.cpp
+//  22370    script/script.cpp
+//  22788    script/text_matchers.cpp
+//  22927    delivery/answer_log.cpp
+//  23097    delivery/delivery.cpp
+//  23567    delivery/faults_and_waits.cpp
+//  23863    delivery/framing.cpp
+//  24003    delivery/gzip.cpp
+//  24075    delivery/pace_schedule.cpp
+//  24144    delivery/progress.cpp
+//  24225    delivery/write_queue.cpp
+//  24366    http/acceptor.cpp
+//  24481    http/compatibility.cpp
+//  24534    http/connection.cpp
+//  25120    http/poller.cpp
+//  25296    http/reactor.cpp
+//  25559    http/request_reader.cpp
+//  26032    http/response.cpp
+//  26113    http/server.cpp
+//  26547    http/sockets.cpp
+//  26581    http/sockets_posix.cpp
+//  27088    http/sockets_windows.cpp
+//  27393    http/turned_away.cpp
+//  27477    http/workers.cpp
+//  27563    http/workers_posix.cpp
+//  27614    http/workers_windows.cpp
+//  27658    evidence/diagnosis.cpp
+//  27888    evidence/evidence_json.cpp
+//  28257    evidence/exchange.cpp
+//  28551    evidence/gateway_problems.cpp
+//  28998    evidence/journal.cpp
+//  29153    evidence/kept_problems.cpp
+//  29263    evidence/notes.cpp
+//  29365    evidence/record.cpp
+//  29827    evidence/redaction.cpp
+//  29969    evidence/redirects.cpp
+//  30093    evidence/retries.cpp
+//  30624    evidence/review.cpp
+//  31041    evidence/told_in_body.cpp
+//  31138    evidence/verification.cpp
+//  31256    serve/answer_headers.cpp
+//  31348    serve/asked_requests.cpp
+//  31415    serve/chat_judge.cpp
+//  31775    serve/connection_loop.cpp
+//  31936    serve/gateway_state.cpp
+//  31972    serve/judge.cpp
+//  32233    serve/limits.cpp
+//  32342    serve/operations.cpp
+//  32612    serve/reply_answer.cpp
+//  32754    serve/request_checks.cpp
+//  32861    serve/runner.cpp
+//  33265    serve/served_models.cpp
+//  33348    serve/served_request.cpp
+//  33433    gateway/catalogue.cpp
+//  33852    gateway/catalogue_chunks.cpp
+//  34163    gateway/catalogue_delivery.cpp
+//  34327    gateway/catalogue_entries.cpp
+//  34557    gateway/catalogue_failures.cpp
+//  34848    gateway/catalogue_framing.cpp
+//  35079    gateway/catalogue_tool_calls.cpp
+//  35286    gateway/chat_script.cpp
+//  35435    gateway/gateway.cpp
+//  35736    gateway/mishaps.cpp
+//  36078    gateway/options.cpp
+//  36287    gateway/sweep.cpp
+//  36707    document/scenario_files.cpp
+//  36845    document/script_document.cpp
+//  37238    document/script_faults.cpp
+//  37533    document/script_files.cpp
+//  37677    document/script_gateway.cpp
+//  38039    document/script_matchers.cpp
+//  38347    document/script_objects.cpp
+//  38507    document/script_reader.cpp
+//  38955    document/script_references.cpp
+//  39291    document/script_replies.cpp
+//  39682    document/script_schema.cpp
+//  39809    document/script_sections.cpp
+//  40352    document/script_values.cpp
+//  40745  Adapters
+//  40771    adapters/catch2.hpp
+//  40925    adapters/doctest.hpp
+//  41085    adapters/gtest.hpp

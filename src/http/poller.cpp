@@ -147,7 +147,10 @@ std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration
     }
   }
   sockets::poll_each(polled, timeout);
-  if (polled.front().is_ready) sockets::clear_wake(wake_);
+  if (polled.front().is_ready) {
+    sockets::clear_wake(wake_);
+    is_woken_.exchange(false);  // not earlier: clear_wake() would take the next wake
+  }
   std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (std::size_t i = 1; i < polled.size() && reported < most; ++i) {
@@ -162,6 +165,11 @@ std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration
 
 #endif
 
-void Poller::wake() noexcept { sockets::signal_wake(wake_); }
+void Poller::wake() noexcept {
+#if !defined(__linux__) || defined(MOCK_GATEWAY_POLL)
+  if (is_woken_.exchange(true)) return;  // the waiting thread has not returned yet, and will see the caller's changes
+#endif
+  sockets::signal_wake(wake_);
+}
 
 }  // namespace mock_gateway::detail

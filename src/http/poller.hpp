@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -55,6 +56,7 @@ class Poller {
   std::mutex mutex_;
   std::map<Socket, WatchedSocket> watched_;
   std::uint64_t serial_ = 0;
+  std::atomic<bool> is_woken_{false};
 #endif
 };
 

@@ -104,11 +104,6 @@ class Server::Impl final : public httplib::Server {
  public:
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
-    set_socket_options([this](socket_t listener) {
-      listener_ = static_cast<Socket>(listener);
-      sockets::adopt(listener_);
-      sockets::allow_rebinding(listener_);
-    });
     set_pre_routing_handler([](const httplib::Request&, httplib::Response& response) {
       response.status = accepted;
       return HandlerResponse::Handled;
@@ -117,13 +112,13 @@ class Server::Impl final : public httplib::Server {
 
   void listen_on(const std::string& host, int port, const std::function<void(int port)>& on_bound) {
     host_ = host;
-    port_ = port;
-    const bool bound = port == 0 ? (port_ = bind_to_any_port(host)) > 0 : bind_to_port(host, port);
-    if (!bound) {
-      const std::string why = sockets::why_not_listen(host, port).value_or("the system refused");
-      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
+    const sockets::Binding bound = sockets::bind_to(host, port, true);
+    if (bound.socket == Socket::none)
+      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " +
+                         sockets::explain(bound, host, port) +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
-    }
+    listener_ = bound.socket;
+    port_ = sockets::port_of(listener_);
     if (!reactors_.front()->is_open()) {
       sockets::stop_listening(listener_);
       throw GatewayError("cannot accept connections: this process has no descriptor left (ulimit -n)");
@@ -149,8 +144,7 @@ class Server::Impl final : public httplib::Server {
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
     if (reserved_ == Socket::none || !sockets::listen_on_reserved(reserved_))
-      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
-                         " again: " + sockets::why_not_listen(host_, port_).value_or("the system refused"));
+      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) + " again: " + why_not_listen());
     listener_ = std::exchange(reserved_, Socket::none);
     begin_to_accept();
   }
@@ -179,6 +173,8 @@ class Server::Impl final : public httplib::Server {
       for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
     for (const auto& line : lines) line->stop();
+    if (!sockets::shutdown_wakes)
+      for (const auto& line : lines) line->wake();
     accepting.reset();
     for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
@@ -222,13 +218,18 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // cpp-httplib's own backlog is 5 in some versions.
-    sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
     calls.serve = [this](Socket socket, bool last_descriptor) { take(socket, last_descriptor); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
+  }
+
+  std::string why_not_listen() const {
+    const sockets::Binding probe = sockets::bind_to(host_, port_, true);
+    if (probe.socket == Socket::none) return sockets::explain(probe, host_, port_);
+    sockets::stop_listening(probe.socket);
+    return "the system refused";
   }
 
   void warn_of_few_descriptors() const {

@@ -1,4 +1,4 @@
-// What all systems share of sockets; why a port is unavailable (`why_not_listen`).
+// What all systems share of sockets; why a port is unavailable (`explain`).
 
 #include "sockets.hpp"
 
@@ -13,20 +13,15 @@ void discard_received(Socket socket) {
   }
 }
 
-std::optional<std::string> why_not_listen(const std::string& host, int port) {
-  const Binding probe = bind_to(host, port, true);
-  if (probe.socket != Socket::none) {
-    stop_listening(probe.socket);
-    return std::nullopt;
-  }
-  switch (probe.problem) {
-    case Problem::unresolved_host: return "the host \"" + host + "\" cannot be resolved (" + probe.text + ")";
+std::string explain(const Binding& failed, const std::string& host, int port) {
+  switch (failed.problem) {
+    case Problem::unresolved_host: return "the host \"" + host + "\" cannot be resolved (" + failed.text + ")";
     case Problem::taken_port: return "port " + std::to_string(port) + " is taken";
     case Problem::foreign_host: return "the host \"" + host + "\" is not an address of this machine";
     case Problem::no_privileges: return "port " + std::to_string(port) + " needs privileges";
     case Problem::other: break;
   }
-  return probe.text.empty() ? "no address of \"" + host + "\" can be used" : probe.text;
+  return failed.text.empty() ? "no address of \"" + host + "\" can be used" : failed.text;
 }
 
 void close_wake(const WakePair& wake) {

@@ -91,9 +91,6 @@ void stop_buffer_growth(Socket socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(Socket listener);
-/// Before bind(): lets the socket use a port of connections that are still open, but not of another listener.
-void allow_rebinding(Socket listener);
-void enlarge_backlog(Socket listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
@@ -126,6 +123,9 @@ struct Binding {
 };
 /// Binds a new socket to the host's first address that can be used, and listens if `listens`.
 Binding bind_to(const std::string& host, int port, bool listens);
+/// Returns why there is no socket.
+std::string explain(const Binding& failed, const std::string& host, int port);
+int port_of(Socket bound);
 /// Reserves an address: connections are refused, and no other socket can listen there. Returns none on failure.
 Socket reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
@@ -134,8 +134,6 @@ void give_up_reserved(Socket reserved);
 /// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(Socket listener);
 bool listen_on_reserved(Socket reserved);
-/// Returns why the address cannot be listened on; empty if it can.
-std::optional<std::string> why_not_listen(const std::string& host, int port);
 
 /// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {

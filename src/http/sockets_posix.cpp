@@ -47,6 +47,8 @@ inline constexpr short peer_closed_event = POLLRDHUP;
 inline constexpr short peer_closed_event = 0;
 #endif
 
+inline constexpr int backlog = 4096;
+
 int number(Socket socket) { return static_cast<int>(socket); }
 
 Transfer outcome_of(ssize_t result, std::size_t& bytes) {
@@ -350,13 +352,11 @@ void stamp_arrivals(Socket listener) {
 #endif
 }
 
+/// Lets a socket use a port of connections that are still open, but not of another listener.
 void allow_rebinding(Socket listener) {
-  // SO_REUSEPORT, cpp-httplib's choice, would let two gateways share a port unnoticed.
   const int on = 1;
   ::setsockopt(number(listener), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 }
-
-void enlarge_backlog(Socket listener) { ::listen(number(listener), 4096); }
 
 void never_block(Socket descriptor) { ::fcntl(number(descriptor), F_SETFL, O_NONBLOCK); }
 
@@ -421,7 +421,9 @@ Binding bind_to(const std::string& host, int port, bool listens) {
     }
     ::fcntl(made, F_SETFD, FD_CLOEXEC);
     allow_rebinding(Socket{made});
-    if (::bind(made, address->ai_addr, address->ai_addrlen) == 0 && (!listens || ::listen(made, 1) == 0)) {
+    const int off = 0;
+    if (address->ai_family == AF_INET6) ::setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (::bind(made, address->ai_addr, address->ai_addrlen) == 0 && (!listens || ::listen(made, backlog) == 0)) {
       binding = {Socket{made}};
       continue;
     }
@@ -434,6 +436,14 @@ Binding bind_to(const std::string& host, int port, bool listens) {
   }
   ::freeaddrinfo(addresses);
   return binding;
+}
+
+int port_of(Socket bound) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  ::getsockname(number(bound), reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
+                                         : reinterpret_cast<const sockaddr_in&>(own).sin_port);
 }
 
 Socket reserve(const std::string& host, int port) {
@@ -456,7 +466,7 @@ void stop_listening(Socket listener) {
 
 bool listen_on_reserved(Socket reserved) {
   allow_rebinding(reserved);
-  return ::listen(number(reserved), 4096) == 0;
+  return ::listen(number(reserved), backlog) == 0;
 }
 
 WakePair open_wake() {

@@ -5,12 +5,12 @@
 #endif
 #include <winsock2.h>
 
-#include <mstcpip.h>
 #include <windows.h>
 #include <ws2tcpip.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -140,17 +140,17 @@ bool was_closed(Socket socket) {
 }
 
 std::size_t unacknowledged(Socket socket) {
-#ifdef SIO_TCP_INFO
+  // SIO_TCP_INFO since Windows 10 1703. Its TCP_INFO_v0 is missing in headers for earlier systems.
+  constexpr DWORD request = IOC_INOUT | IOC_VENDOR | 39;
+  constexpr std::size_t bytes_in_flight = 28;
+  alignas(std::uint64_t) char info[88];
   DWORD version = 0;
-  TCP_INFO_v0 info{};
   DWORD size = 0;
-  if (::WSAIoctl(handle(socket), SIO_TCP_INFO, &version, sizeof version, &info, sizeof info, &size, nullptr, nullptr) ==
-      0)
-    return info.BytesInFlight;
-#else
-  (void)socket;
-#endif
-  return 0;
+  std::uint32_t bytes = 0;
+  const int failed =
+      ::WSAIoctl(handle(socket), request, &version, sizeof version, info, sizeof info, &size, nullptr, nullptr);
+  if (failed == 0 && size >= bytes_in_flight + sizeof bytes) std::memcpy(&bytes, info + bytes_in_flight, sizeof bytes);
+  return bytes;
 }
 
 std::size_t unsent(Socket) { return 0; }
@@ -174,11 +174,6 @@ void send_reset(Socket) {}
 void stop_buffer_growth(Socket socket) { set_option(socket, SOL_SOCKET, SO_RCVBUF, 65536); }
 
 void stamp_arrivals(Socket) {}
-
-// Windows allows it without an option, and another listener is refused.
-void allow_rebinding(Socket) {}
-
-void enlarge_backlog(Socket listener) { ::listen(handle(listener), SOMAXCONN); }
 
 void never_block(Socket descriptor) {
   u_long on = 1;
@@ -234,6 +229,10 @@ Binding bind_to(const std::string& host, int port, bool listens) {
   for (const addrinfo* address = addresses; address && binding.socket == Socket::none; address = address->ai_next) {
     const SOCKET made = ::WSASocketW(address->ai_family, address->ai_socktype, address->ai_protocol, nullptr, 0,
                                      WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    // Without options, Windows lets a socket use a port of connections that are still open, but not of another
+    // listener.
+    if (made != INVALID_SOCKET && address->ai_family == AF_INET6)
+      set_option(static_cast<Socket>(made), IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (made != INVALID_SOCKET && ::bind(made, address->ai_addr, static_cast<int>(address->ai_addrlen)) == 0 &&
         (!listens || ::listen(made, SOMAXCONN) == 0)) {
       binding = {static_cast<Socket>(made)};
@@ -249,6 +248,14 @@ Binding bind_to(const std::string& host, int port, bool listens) {
   }
   ::freeaddrinfo(addresses);
   return binding;
+}
+
+int port_of(Socket bound) {
+  sockaddr_storage own{};
+  int size = sizeof own;
+  ::getsockname(handle(bound), reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
+                                         : reinterpret_cast<const sockaddr_in&>(own).sin_port);
 }
 
 Socket reserve(const std::string& host, int port) { return bind_to(host, port, false).socket; }

@@ -56,10 +56,10 @@ class StopLine {
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ == Socket::none) return;
-    sockets::shut_down(socket_);
-    if (!sockets::shutdown_wakes) wake_->wake();
+    if (socket_ != Socket::none) sockets::shut_down(socket_);
   }
+  /// Ends the connection's waits after stop(), where shutting down a socket does not.
+  void wake() { wake_->wake(); }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
