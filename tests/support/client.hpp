@@ -558,14 +558,15 @@ class RawConnection {
       throw std::runtime_error("cannot connect: " + std::string(std::strerror(problem)));
   }
 
-  bool wait(short events, const detail::Deadline& deadline) const {
+  /// Returns the events of poll(), or 0 at the deadline.
+  short wait(short events, const detail::Deadline& deadline) const {
     pollfd descriptor{};
     descriptor.fd = socket_;
     descriptor.events = events;
     for (;;) {
       const int ready = net::poll(descriptor, deadline.left());
-      if (ready > 0) return true;
-      if (ready == 0 && deadline.over()) return false;
+      if (ready > 0) return descriptor.revents;
+      if (ready == 0 && deadline.over()) return 0;
     }
   }
 
@@ -576,12 +577,15 @@ class RawConnection {
     char bytes[65536];
     for (;;) {
       if (condition()) return true;
-      if (end_ != End::open || socket_ < 0 || !wait(POLLIN, deadline)) return false;
+      if (end_ != End::open || socket_ < 0) return false;
+      const short events = wait(POLLIN, deadline);
+      if (events == 0) return false;
       const long received = net::receive(socket_, bytes, sizeof bytes);
       if (received > 0) {
         buffer_.append(bytes, static_cast<std::size_t>(received));
       } else if (received == 0) {
-        end_ = End::fin;
+        // wine's poll() takes the error of a reset, and recv() then sees a normal end.
+        end_ = (events & POLLERR) != 0 ? End::reset : End::fin;
       } else if (net::last_error() != net::interrupted && net::last_error() != net::would_block) {
         end_ = End::reset;
       }
