@@ -50,7 +50,7 @@ MACROS = """\
 #endif
 """
 # The names of this library that <windows.h> defines as macros.
-WINDOWS_MACROS = ["max", "min", "near"]
+WINDOWS_MACROS = ["max", "min"]
 IMPLEMENTATION_GUARD = """\
 #if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
 #if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY
@@ -65,6 +65,19 @@ IMPLEMENTATION_GUARD = """\
 def blank_out(text):
     """Replaces comments and literals by spaces, keeping lines and columns."""
     return OPAQUE.sub(lambda m: m[0] if m["number"] else re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def in_ascii(opaque):
+    """Returns a match of OPAQUE in ASCII. Without /utf-8, MSVC decodes other characters with the system's code page."""
+    text, delimiter = opaque[0], opaque["delimiter"]
+    if text.isascii():
+        return text
+    if text[0] == "/":
+        return text.replace("…", "...").encode("ascii", "backslashreplace").decode()
+    if delimiter is not None:
+        content = text[len(delimiter) + 3 : -len(delimiter) - 2]
+        text = '"' + re.sub(r'[\\"]', r"\\\g<0>", content).replace("\n", "\\n") + '"'
+    return "".join(chr(byte) if byte < 128 else f"\\{byte:o}" for byte in text.encode())
 
 
 class Part:
@@ -320,20 +333,17 @@ def assemble(library):
 
     def define_macros():
         body.extend(MACROS.format(abi=library.abi).split("\n"))
-        body.append("#ifdef _WIN32")
-        for name in WINDOWS_MACROS:
-            body.extend([f'#pragma push_macro("{name}")', f"#undef {name}"])
-        body.extend(["#endif", ""])
 
     def undefine_macros():
-        body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE", "#ifdef _WIN32"])
-        body.extend(f'#pragma pop_macro("{name}")' for name in WINDOWS_MACROS)
-        body.append("#endif")
+        body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE"])
 
     def add_all(parts):
         define_macros()
+        for name in WINDOWS_MACROS:
+            body.extend([f'#pragma push_macro("{name}")', f"#undef {name}"])
         for part in parts:
             add(part)
+        body.extend(f'#pragma pop_macro("{name}")' for name in WINDOWS_MACROS)
         undefine_macros()
 
     contents.append(("Interface", 0))
@@ -379,7 +389,7 @@ def assemble(library):
     for name, index in contents:
         indent = "  " if "/" in name else ""
         end.append(f"// {len(top) + index + 1:6}  {indent}{name}")
-    return "\n".join(top + body + end) + "\n"
+    return OPAQUE.sub(in_ascii, "\n".join(top + body + end) + "\n")
 
 
 def main():
