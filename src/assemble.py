@@ -5,7 +5,8 @@ The interface has the public parts in the order of src/mock_gateway.hpp, and the
 implementation has the headers that only .cpp files include, then every .cpp. The tail has the adapters, each with its
 own guard.
 src/ is a plain library. This script adds an inline macro before each function that a .cpp defines, and an inline
-namespace in namespace mock_gateway, named after the mode and the version.
+namespace in namespace mock_gateway, named after the mode and the version. Files named *_windows.cpp and *_posix.cpp are
+compiled on their systems only, with all their includes.
 It also checks the rules that make it possible to join the parts.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
@@ -20,6 +21,8 @@ LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "h
 ROOT = "mock_gateway.hpp"
 PROGRAM = "program"  # the folder that only the program compiles; not part of the header
 INTERFACE_LINES = 4800  # the maximum, because every test file compiles them
+# By the end of a file's name, when it is compiled.
+SYSTEMS = {"_windows": "#ifdef _WIN32", "_posix": "#ifndef _WIN32"}
 ADAPTERS = "adapters/"  # the only layer whose code is compiled in the including file
 # The parts to reimplement for another system or transport.
 PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
@@ -46,6 +49,8 @@ MACROS = """\
 #define MOCK_GATEWAY_INLINE
 #endif
 """
+# The names of this library that <windows.h> defines as macros.
+WINDOWS_MACROS = ["max", "min"]
 IMPLEMENTATION_GUARD = """\
 #if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
 #if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY
@@ -62,6 +67,19 @@ def blank_out(text):
     return OPAQUE.sub(lambda m: m[0] if m["number"] else re.sub(r"[^\n]", " ", m[0]), text)
 
 
+def in_ascii(opaque):
+    """Returns a match of OPAQUE in ASCII. Without /utf-8, MSVC decodes other characters with the system's code page."""
+    text, delimiter = opaque[0], opaque["delimiter"]
+    if text.isascii():
+        return text
+    if text[0] == "/":
+        return text.replace("…", "...").encode("ascii", "backslashreplace").decode()
+    if delimiter is not None:
+        content = text[len(delimiter) + 3 : -len(delimiter) - 2]
+        text = '"' + re.sub(r'[\\"]', r"\\\g<0>", content).replace("\n", "\\n") + '"'
+    return "".join(chr(byte) if byte < 128 else f"\\{byte:o}" for byte in text.encode())
+
+
 class Part:
     """A source file: its includes, and its lines in the assembled header."""
 
@@ -70,6 +88,7 @@ class Part:
         self.name = path.relative_to(src).as_posix()
         self.label = f"{src.name}/{self.name}"
         self.is_adapter = self.name.startswith(ADAPTERS)
+        self.condition = next((test for end, test in SYSTEMS.items() if path.stem.endswith(end)), None)
         self.problems = problems
         self.project = []  # (line number, path) of each project include
         self.hoisted = set()  # the headers whose includes move to the top of the interface or implementation
@@ -84,12 +103,14 @@ class Part:
             start = blanked.rfind("\n", 0, offset) + 1
             changes.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, gone, added))
         self.kept = [self._with(line, changes.get(number, ())) for number, line in kept]
+        if self.condition:
+            self.kept = [self.condition, *self.kept, f"#endif  // {self.condition}"]
 
     def problem(self, line, message):
         self.problems.append(f"{self.label}:{line}: {message}")
 
     def _keep(self, blanked):
-        depth, plain_so_far, just_dropped, last = 0, True, True, ""
+        depth, plain_so_far, just_dropped, last = 0, not self.condition, True, ""
         for number, (line, code) in enumerate(zip(self.lines, blanked), start=1):
             directive = DIRECTIVE.match(code)
             word = directive[1] if directive else None
@@ -318,8 +339,11 @@ def assemble(library):
 
     def add_all(parts):
         define_macros()
+        for name in WINDOWS_MACROS:
+            body.extend([f'#pragma push_macro("{name}")', f"#undef {name}"])
         for part in parts:
             add(part)
+        body.extend(f'#pragma pop_macro("{name}")' for name in WINDOWS_MACROS)
         undefine_macros()
 
     contents.append(("Interface", 0))
@@ -365,7 +389,7 @@ def assemble(library):
     for name, index in contents:
         indent = "  " if "/" in name else ""
         end.append(f"// {len(top) + index + 1:6}  {indent}{name}")
-    return "\n".join(top + body + end) + "\n"
+    return OPAQUE.sub(in_ascii, "\n".join(top + body + end) + "\n")
 
 
 def main():

@@ -43,7 +43,7 @@
 //     #define MOCK_GATEWAY_IMPLEMENTATION
 //     #include "mock_gateway.hpp"
 //
-// Limits: plain HTTP only; listens on loopback by default; POSIX sockets.
+// Limits: plain HTTP only; listens on loopback by default. MSVC needs /bigobj.
 
 // All public parts, most important first. assemble.py refuses a part that is only included indirectly.
 // clang-format off

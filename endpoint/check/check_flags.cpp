@@ -53,9 +53,9 @@ void require_known(const std::string& what, const std::vector<std::string>& name
   constexpr std::size_t longest = 500;
   for (const std::string& name : names) {
     if (contains(known, name)) continue;
-    const std::string near = internal::suggestion(name, known);
+    const std::string hint = internal::suggestion(name, known);
     throw BadValue(what + " " + internal::printable(name, 100) +
-                   (near.size() > longest ? "; `mock-gateway scenarios` prints the catalogue" : near));
+                   (hint.size() > longest ? "; `mock-gateway scenarios` prints the catalogue" : hint));
   }
 }
 

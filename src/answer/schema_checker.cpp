@@ -174,7 +174,8 @@ unsigned types_hinted_by(const std::string& name) {
 std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
 unsigned bits_of(const Json& name) {
-  const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
+  const auto type =
+      std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == Json(one.name); });
   return type == std::end(types) ? 0 : type->bits;
 }
 
@@ -232,8 +233,9 @@ std::string canonical(const Json& value) {
 
 const Format* format_of(const Json& schema) {
   const Json* const name = keyword(schema, "format");
-  const auto format = std::find_if(std::begin(checkers::formats), std::end(checkers::formats),
-                                   [name](const Format& known) { return name != nullptr && *name == known.name; });
+  const auto format =
+      std::find_if(std::begin(checkers::formats), std::end(checkers::formats),
+                   [name](const Format& known) { return name != nullptr && *name == Json(known.name); });
   return format == std::end(checkers::formats) ? nullptr : format;
 }
 

@@ -26,7 +26,7 @@ inline constexpr double exact_limit = 1e15;  ///< A double is exact for integers
 /// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// Returns the number × 10^places if that is an integer below `exact_limit`.
+/// Returns the number * 10^places if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
 /// Returns a text that is equal for equal values. 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);

@@ -215,7 +215,7 @@ class Maker {
       }
     }
     int places = integer ? 0 : 1;  // decimals of the step
-    double step = 1;               // × 10^-places
+    double step = 1;               // in units of 10^-places
     const Parts divisors = demand.all("multipleOf");
     while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
     for (const Json* divisor : divisors) {
@@ -226,9 +226,9 @@ class Maker {
     double first = std::ceil(low * scale / step);
     double last = std::floor(high * scale / step);
     if (last - first > 1e6) {
-      const double near = std::min(std::max(first, 0.0), last);
-      last = std::min(last, near + 100);
-      first = std::max(first, near - 100);
+      const double center = std::min(std::max(first, 0.0), last);
+      last = std::min(last, center + 100);
+      first = std::max(first, center - 100);
     }
     if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
     const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));

@@ -17,12 +17,37 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+// The functions of C libraries for UTC differ, so these count days themselves. Their years begin in March, so that a leap
+// day is the last, and an era has 400 years. 1970 began 719,468 days after the first era.
+inline constexpr std::int64_t era = 146'097;
+
 /// Returns the date and time in UTC.
 std::tm civil_time(TimePoint moment) {
-  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
+  const std::int64_t seconds = unix_seconds(std::chrono::floor<std::chrono::seconds>(moment));
+  const std::int64_t in_day = ((seconds % 86400) + 86400) % 86400;
+  const std::int64_t days = (seconds - in_day) / 86400 + 719'468;
+  const std::int64_t in_era = days % era;
+  const std::int64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146'096) / 365;
+  const std::int64_t in_year = in_era - (365 * year + year / 4 - year / 100);
+  const std::int64_t month = (5 * in_year + 2) / 153;  // 0 is March
   std::tm time{};
-  ::gmtime_r(&seconds, &time);
+  time.tm_year = static_cast<int>(days / era * 400 + year + (month < 10 ? 0 : 1) - 1900);
+  time.tm_mon = static_cast<int>(month < 10 ? month + 2 : month - 10);
+  time.tm_mday = static_cast<int>(in_year - (153 * month + 2) / 5 + 1);
+  time.tm_wday = static_cast<int>((days + 3) % 7);
+  time.tm_hour = static_cast<int>(in_day / 3600);
+  time.tm_min = static_cast<int>(in_day / 60 % 60);
+  time.tm_sec = static_cast<int>(in_day % 60);
   return time;
+}
+
+/// Returns the seconds since 1970 of a date and time in UTC. A day beyond its month is one of the next month.
+std::chrono::seconds seconds_since_1970(const std::tm& time) {
+  const std::int64_t month = (time.tm_mon + 10) % 12;  // 0 is March
+  const std::int64_t year = time.tm_year + 1900 - (month < 10 ? 0 : 1);
+  const std::int64_t days =
+      365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + time.tm_mday - 1 - 719'468;
+  return std::chrono::seconds{((days * 24 + time.tm_hour) * 60 + time.tm_min) * 60 + time.tm_sec};
 }
 
 std::string date_and_time(TimePoint moment) {
@@ -82,7 +107,7 @@ std::optional<TimePoint> parse_http_date(std::string_view text) {
       time.tm_sec > 60) {
     return std::nullopt;
   }
-  return TimePoint{std::chrono::seconds{::timegm(&time)}};
+  return TimePoint{seconds_since_1970(time)};
 }
 
 }  // namespace calendar

@@ -78,7 +78,7 @@ struct PatternState {
   std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A Thompson automaton. Searches take time proportional to text × states; with lookaheads, text² × states at worst.
+/// A Thompson automaton. Searches take time proportional to text * states; with lookaheads, text^2 * states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last accepts.
   /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.

@@ -5,9 +5,6 @@
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #error "mock_gateway needs C++17: compile with -std=c++17 or newer"
 #endif
-#ifdef _WIN32
-#error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
-#endif
 
 // Including the header only declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
 // before including it, and compiles the library. MOCK_GATEWAY_HEADER_ONLY (default 0): 1 makes every function inline,

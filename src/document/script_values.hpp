@@ -151,36 +151,38 @@ void apply_each(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, Apply, target);
 }
 
+template <class T, class V>
+void set_by(T (T::*setter)(V) const, ScriptReader& reader, const ScriptNode& node, void* target) {
+  T& value = *static_cast<T*>(target);
+  value = (value.*setter)(read_value<std::decay_t<V>>(reader, node));
+}
+
+template <class T>
+void set_by(T (T::*setter)() const, ScriptReader&, const ScriptNode& node, void* target) {
+  require_yes(node);
+  T& value = *static_cast<T*>(target);
+  value = (value.*setter)();
+}
+
+template <class T, class V>
+void set_member(V T::*member, ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<T*>(target)->*member = read_value<V>(reader, node);
+}
+
 }  // namespace script_values
 
 /// SetBy<&Reply::every>::apply reads a value and passes it to the setter. A setter without a parameter requires `true`.
 template <auto Setter>
-struct SetBy;
-
-template <class T, class V, T (T::*Setter)(V) const>
-struct SetBy<Setter> {
+struct SetBy {
   static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
-    T& value = *static_cast<T*>(target);
-    value = (value.*Setter)(read_value<std::decay_t<V>>(reader, node));
-  }
-};
-
-template <class T, T (T::*Setter)() const>
-struct SetBy<Setter> {
-  static void apply(ScriptReader&, const ScriptNode& node, void* target) {
-    script_values::require_yes(node);
-    T& value = *static_cast<T*>(target);
-    value = (value.*Setter)();
+    script_values::set_by(Setter, reader, node, target);
   }
 };
 
 template <auto Member>
-struct SetMember;
-
-template <class T, class V, V T::*Member>
-struct SetMember<Member> {
+struct SetMember {
   static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
-    static_cast<T*>(target)->*Member = read_value<V>(reader, node);
+    script_values::set_member(Member, reader, node, target);
   }
 };
 

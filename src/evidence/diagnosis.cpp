@@ -44,31 +44,31 @@ std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
+std::size_t misses(const NearMiss& miss) { return miss.total - miss.matched + (miss.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
 
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states) {
-  NearMiss near;
-  near.stub = reference_to(stub);
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, near.conditions);
-  for (const NearMiss::Condition& condition : near.conditions) {
+  NearMiss miss;
+  miss.stub = reference_to(stub);
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, miss.conditions);
+  for (const NearMiss::Condition& condition : miss.conditions) {
     if (condition.depth > 0) continue;
-    ++near.total;
-    if (condition.holds == true) ++near.matched;
+    ++miss.total;
+    if (condition.holds == true) ++miss.matched;
   }
-  near.passed_over = diagnoses::passed_over(stub, states);
-  return near;
+  miss.passed_over = diagnoses::passed_over(stub, states);
+  return miss;
 }
 
-bool all_hold(const NearMiss& near) { return near.matched == near.total; }
+bool all_hold(const NearMiss& miss) { return miss.matched == miss.total; }
 
 StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
 
-std::vector<std::string*> texts_of(NearMiss& near) {
-  std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
-  for (NearMiss::Condition& condition : near.conditions) {
+std::vector<std::string*> texts_of(NearMiss& miss) {
+  std::vector<std::string*> texts = {&miss.stub.name, &miss.stub.title, &miss.passed_over};
+  for (NearMiss::Condition& condition : miss.conditions) {
     texts.push_back(&condition.expected);
     texts.push_back(&condition.actual);
   }
@@ -105,10 +105,10 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
   std::vector<NearMiss> candidates;
   for (const auto& stub : *choice.considered) {
     candidates.push_back(compare(*stub, call, choice.function_results, states));
-    NearMiss& near = candidates.back();
-    if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
+    NearMiss& miss = candidates.back();
+    if (choice.stub && choice.stub != stub && all_hold(miss) && miss.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      near.passed_over = lower ? "lower priority" : "older";
+      miss.passed_over = lower ? "lower priority" : "older";
     }
   }
   // A stub that refused the request is the reason, even if other stubs are closer.
@@ -121,16 +121,16 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
 
   Diagnosis diagnosis;
   diagnosis.text = brief(call);
-  for (NearMiss& near : candidates) {
+  for (NearMiss& miss : candidates) {
     if (diagnosis.near_misses.size() == most) break;
-    std::string line = near.stub.title;
-    if (!all_hold(near)) line += ", " + std::to_string(near.matched) + " of " + std::to_string(near.total);
-    if (!near.passed_over.empty()) line += ", " + near.passed_over;
+    std::string line = miss.stub.title;
+    if (!all_hold(miss)) line += ", " + std::to_string(miss.matched) + " of " + std::to_string(miss.total);
+    if (!miss.passed_over.empty()) line += ", " + miss.passed_over;
     const bool is_first = diagnosis.near_misses.empty();
     if (is_first) diagnosis.closest = line;
     diagnosis.text += (is_first ? "closest: " : "next: ") + line + '\n';
-    if (!all_hold(near)) diagnosis.text += condition_lines(near.conditions);
-    diagnosis.near_misses.push_back(std::move(near));
+    if (!all_hold(miss)) diagnosis.text += condition_lines(miss.conditions);
+    diagnosis.near_misses.push_back(std::move(miss));
   }
   if (candidates.size() > most) {
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";

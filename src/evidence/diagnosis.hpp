@@ -19,10 +19,10 @@ class ChaosRules;
 /// unknown. The caller sets NearMiss::exchange.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-bool all_hold(const NearMiss& near);
+bool all_hold(const NearMiss& miss);
 StubReference reference_to(const StubState& stub);
 /// Returns the texts of a near miss that may contain a key.
-std::vector<std::string*> texts_of(NearMiss& near);
+std::vector<std::string*> texts_of(NearMiss& miss);
 /// Returns a line for each condition, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 

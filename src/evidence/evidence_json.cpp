@@ -348,10 +348,10 @@ Json as_json(const StubReference& stub) {
   return object;
 }
 
-Json as_json(const NearMiss& near) {
+Json as_json(const NearMiss& miss) {
   namespace evidence = detail::evidence_json;
   Json conditions = Json::array();
-  for (const NearMiss::Condition& condition : near.conditions) {
+  for (const NearMiss::Condition& condition : miss.conditions) {
     Json object;
     evidence::put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
     evidence::put(object, "depth", condition.depth);
@@ -360,11 +360,11 @@ Json as_json(const NearMiss& near) {
     conditions.push_back(std::move(object));
   }
   Json object = evidence::preallocated_object();
-  evidence::put(object, "exchange", near.exchange);
-  evidence::put(object, "stub", as_json(near.stub));
-  evidence::put(object, "matched", near.matched);
-  evidence::put(object, "total", near.total);
-  evidence::put_if_any(object, "passed_over", near.passed_over);
+  evidence::put(object, "exchange", miss.exchange);
+  evidence::put(object, "stub", as_json(miss.stub));
+  evidence::put(object, "matched", miss.matched);
+  evidence::put(object, "total", miss.total);
+  evidence::put_if_any(object, "passed_over", miss.passed_over);
   evidence::put(object, "conditions", std::move(conditions));
   return object;
 }

@@ -24,6 +24,6 @@ Json as_json(const Review& review);
 Json as_json(const Finding& finding);
 /// Returns null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
-Json as_json(const NearMiss& near);
+Json as_json(const NearMiss& miss);
 
 }  // namespace mock_gateway

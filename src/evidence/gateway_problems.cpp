@@ -31,10 +31,10 @@ using Calls = std::vector<RecordedCall>;
 inline constexpr std::size_t most_explained = 20;
 
 NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
-  near.exchange = recorded.record().id;
-  near.passed_over.clear();  // compare() read the stub's present state, not its state at the time of the request
-  return near;
+  NearMiss miss = compare(stub, recorded.call(), FunctionResults(), {});
+  miss.exchange = recorded.record().id;
+  miss.passed_over.clear();  // compare() read the stub's present state, not its state at the time of the request
+  return miss;
 }
 
 /// Whether the stub existed when the request arrived, and did not answer it.
@@ -71,14 +71,14 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
 
 struct Nearest {
   const RecordedCall* call = nullptr;  // may be null
-  NearMiss near;
+  NearMiss miss;
 };
 
 Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
-    NearMiss near = compare_recorded(stub, recorded);
-    if (all_hold(near)) return {&recorded, std::move(near)};
+    NearMiss miss = compare_recorded(stub, recorded);
+    if (all_hold(miss)) return {&recorded, std::move(miss)};
   }
   return {};
 }
@@ -92,9 +92,9 @@ Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
-    NearMiss near = compare_recorded(stub, recorded);
-    if (all_hold(near) || (best.call && near.matched <= best.near.matched)) continue;
-    best = {&recorded, std::move(near)};
+    NearMiss miss = compare_recorded(stub, recorded);
+    if (all_hold(miss) || (best.call && miss.matched <= best.miss.matched)) continue;
+    best = {&recorded, std::move(miss)};
   }
   return best;
 }
@@ -104,16 +104,16 @@ void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   const bool is_match = match.call != nullptr;
   Nearest nearest = is_match ? std::move(match) : closest(stub, calls);
   if (!nearest.call) return;
-  NearMiss& near = nearest.near;
+  NearMiss& miss = nearest.miss;
   if (is_match) {
     const ExchangeRecord& record = nearest.call->record();
-    near.passed_over = instead(record, stub);
+    miss.passed_over = instead(record, stub);
     found.text += "  " + hidden_line(stub, record) + '\n';
   } else {
-    found.text += "closest: exchange " + std::to_string(near.exchange) + ", " + std::to_string(near.matched) + " of " +
-                  std::to_string(near.total) + '\n' + brief(nearest.call->call()) + condition_lines(near.conditions);
+    found.text += "closest: exchange " + std::to_string(miss.exchange) + ", " + std::to_string(miss.matched) + " of " +
+                  std::to_string(miss.total) + '\n' + brief(nearest.call->call()) + condition_lines(miss.conditions);
   }
-  found.near_misses.push_back(std::move(near));
+  found.near_misses.push_back(std::move(miss));
 }
 
 /// Returns lines about requests that were refused while the stub existed and so were not its calls.
@@ -261,8 +261,8 @@ void GatewayProblems::mask(StubReference& stub) const {
 void GatewayProblems::mask(Problem& found) const {
   found.text = masked(std::move(found.text));
   mask(found.stub);
-  for (NearMiss& near : found.near_misses)
-    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
+  for (NearMiss& miss : found.near_misses)
+    for (std::string* const text : texts_of(miss)) *text = masked(std::move(*text));
 }
 
 Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {

@@ -59,9 +59,9 @@ std::size_t heap_of(const ConnectionFault& fault) {
   return total;
 }
 
-std::size_t heap_of(const NearMiss& near) {
-  std::size_t total = sizeof(NearMiss) + heap_of(near.stub.name) + heap_of(near.stub.title) + heap_of(near.passed_over);
-  for (const NearMiss::Condition& condition : near.conditions)
+std::size_t heap_of(const NearMiss& miss) {
+  std::size_t total = sizeof(NearMiss) + heap_of(miss.stub.name) + heap_of(miss.stub.title) + heap_of(miss.passed_over);
+  for (const NearMiss::Condition& condition : miss.conditions)
     total += sizeof(NearMiss::Condition) + heap_of(condition.expected) + heap_of(condition.actual);
   return total;
 }
@@ -90,7 +90,7 @@ void ExchangeRecord::weigh() {
     total += sizeof(Finding) + sizeof(std::uint64_t) + heap_of(finding.code) + heap_of(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + heap_of(strike.text);
   if (connection_fault) total += heap_of(*connection_fault);
-  for (const NearMiss& near : near_misses) total += heap_of(near);
+  for (const NearMiss& miss : near_misses) total += heap_of(miss);
   own_weight = total;
 }
 
@@ -203,7 +203,7 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     // Under the lock, so that a thread that sees the count finds the record.
     if (record->stub && !record->repeats) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
-    for (NearMiss& near : record->near_misses) near.exchange = record->id;
+    for (NearMiss& miss : record->near_misses) miss.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
@@ -242,7 +242,7 @@ void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) 
   Problem& problem = recorded.problem;
   problem.exchanges = {record.id};
   problem.text = headline(problem.kind, record.request, record.id) + '\n' + text::printable_lines(problem.text);
-  for (NearMiss& near : problem.near_misses) near.exchange = record.id;
+  for (NearMiss& miss : problem.near_misses) miss.exchange = record.id;
   problems_.add(std::move(recorded));
 }
 

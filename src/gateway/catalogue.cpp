@@ -399,10 +399,10 @@ Scenario scenario(std::string_view name) {
   for (const Scenario& one : catalogue()) {
     if (one.name() == name) return one;
   }
-  std::string near;
-  for (const std::string& one : detail::catalogue_search::nearest(name)) near += (near.empty() ? "" : ", ") + one;
+  std::string similar;
+  for (const std::string& one : detail::catalogue_search::nearest(name)) similar += (similar.empty() ? "" : ", ") + one;
   throw GatewayError("there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; " +
-                     (near.empty() ? "`mock-gateway scenarios` lists all" : "did you mean " + near + "?"));
+                     (similar.empty() ? "`mock-gateway scenarios` lists all" : "did you mean " + similar + "?"));
 }
 
 Json as_json(const Scenario& scenario) {

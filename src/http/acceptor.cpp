@@ -11,20 +11,20 @@
 
 namespace mock_gateway::detail {
 
-Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
+Acceptor::Acceptor(Socket listener, Calls calls, TurnedAway& turned_away)
     : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
     sockets::stop_listening(listener_);
     throw GatewayError("cannot accept connections: " + why);
   };
-  if (wake_.reading < 0) give_up("this process has no descriptor left (ulimit -n)");
+  if (wake_.reading == Socket::none) give_up("this process has no descriptor left (ulimit -n)");
   reserve_ = sockets::duplicate(wake_.reading);
   sockets::never_block(listener_);
   try {
     thread_.start([this] { run(); });
   } catch (const std::system_error&) {
-    if (reserve_ >= 0) sockets::close(reserve_);
+    if (reserve_ != Socket::none) sockets::close(reserve_);
     give_up("the system refuses another thread (ulimit -u, or the limit of the container)");
   }
 }
@@ -36,12 +36,12 @@ Acceptor::~Acceptor() {
   if (table_grower_.joinable()) table_grower_.join();
   sockets::stop_listening(listener_);
   sockets::close_wake(wake_);
-  if (reserve_ >= 0) sockets::close(reserve_);
+  if (reserve_ != Socket::none) sockets::close(reserve_);
 }
 
 bool Acceptor::is_behind() const {
   // In this order: a connection that has left the queue meanwhile is still being accepted.
-  return sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready || is_accepting_;
+  return sockets::poll(listener_, sockets::Interest::readable, false, Socket::none, Duration{0}).ready || is_accepting_;
 }
 
 void Acceptor::run() {
@@ -49,8 +49,8 @@ void Acceptor::run() {
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
     turned_away_.attend();
-    if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
-    int socket = -1;
+    if (reserve_ == Socket::none) reserve_ = sockets::duplicate(wake_.reading);
+    Socket socket = Socket::none;
     is_accepting_ = true;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
@@ -62,7 +62,7 @@ void Acceptor::run() {
         if (find_a_descriptor()) break;
         [[fallthrough]];
       case sockets::Acceptance::exhausted:
-        sockets::poll(wake_.reading, sockets::Interest::readable, false, -1, pause);
+        sockets::poll(wake_.reading, sockets::Interest::readable, false, Socket::none, pause);
         break;
       case sockets::Acceptance::failed:
         if (!stopping_) calls_.deaf(sockets::last_error());
@@ -86,7 +86,7 @@ void Acceptor::wait() {
 
 bool Acceptor::find_a_descriptor() {
   // accept() reports a missing descriptor even if no connection is pending.
-  if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
+  if (!sockets::poll(listener_, sockets::Interest::readable, false, Socket::none, Duration{0}).ready) {
     wait();
     return true;
   }
@@ -99,8 +99,8 @@ bool Acceptor::find_a_descriptor() {
   return true;
 }
 
-void Acceptor::make_room(int descriptor) {
-  if (static_cast<std::size_t>(descriptor) < table_size_ / 4 * 3) return;
+void Acceptor::make_room(Socket descriptor) {
+  if (sockets::table_position(descriptor).value_or(0) < table_size_ / 4 * 3) return;
   table_size_ *= 4;
   if (table_grower_.joinable()) table_grower_.join();
   try {
@@ -111,9 +111,9 @@ void Acceptor::make_room(int descriptor) {
 }
 
 bool Acceptor::accept_on_the_reserve() {
-  if (reserve_ < 0) return false;
-  sockets::close(std::exchange(reserve_, -1));
-  int socket = -1;
+  if (reserve_ == Socket::none) return false;
+  sockets::close(std::exchange(reserve_, Socket::none));
+  Socket socket = Socket::none;
   if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) calls_.serve(socket, true);
   return true;
 }

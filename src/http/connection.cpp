@@ -43,8 +43,8 @@ Duration Connection::StallTimer::length() {
   return now - since_;
 }
 
-Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
+Connection::Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits)
+    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket, wake_)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
@@ -367,7 +367,7 @@ Outlet::WaitState Connection::not_yet(std::optional<Duration> recheck_in) {
 sockets::Readiness Connection::socket_changes() {
   if (seen_) return *std::exchange(seen_, std::nullopt);
   if (!std::exchange(may_have_changed_, false)) return {};
-  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
+  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, Socket::none, Duration{0});
 }
 
 Outlet::WaitState Connection::check_wait(Pending& pending, OnClientClosed on_client_closed) {
@@ -405,10 +405,11 @@ Outlet::WaitState Connection::check_room() {
     if (timeline_) timeline_->settle();
     wait.standstill.emplace(socket_);
   }
-  const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
+  const sockets::Readiness readiness =
+      sockets::poll(socket_, sockets::Interest::writable, false, Socket::none, Duration{0});
   Duration left = limits_.write_timeout - wait.standstill->length();
   if (untrusted_) left = std::min(left, connection::left_until(untrusted_->end));
-  if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
+  if (readiness.ready || readiness.disconnected || left <= Duration{0} || stop_line_->is_stopped()) {
     wait_.reset();
     if (left > Duration{0}) return WaitState::done;
     stalled_ = true;
@@ -453,7 +454,8 @@ Outlet::WaitState Connection::check_last_bytes() {
   if (!closed_before_last_bytes_) return WaitState::done;
   if (const WaitState state = check_delivery(); state != WaitState::done) return state;
   // The client's kernel answers with RST if the client is gone, and with an acknowledgement if it reads.
-  const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  const bool has_gone =
+      sockets::poll(socket_, sockets::Interest::nothing, false, Socket::none, Duration{0}).disconnected;
   return has_gone ? WaitState::given_up : WaitState::done;
 }
 
@@ -464,7 +466,8 @@ void Connection::last_bytes_follow() {
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
     // A reply that never waited has not checked the client yet.
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::nothing, true, Socket::none, Duration{0});
     if (readiness.disconnected)
       note_disconnected();
     else if (readiness.peer_closed)
@@ -475,12 +478,12 @@ void Connection::last_bytes_follow() {
 
 void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
-  const int wake = wait_->is_woken ? wake_->prepare() : -1;
+  const Socket wake = wait_->is_woken ? wake_->prepare() : Socket::none;
   // The caller checks again, because a wake before the descriptor existed was lost.
-  if (wake >= 0 && !had_wake) return;
+  if (wake != Socket::none && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.
-  if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  if (wake == Socket::none && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   maybe_readable_ = true;

@@ -54,14 +54,14 @@ class Connection final : public Outlet {
   enum class Failure { client_left, client_stalled, stopped };
 
   /// Takes ownership of the socket.
-  Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
+  Connection(Socket socket, std::uint64_t id, const ConnectionLimits& limits);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
-  int descriptor() const { return socket_; }
+  Socket descriptor() const { return socket_; }
   /// Returns the latest time to serve this connection again, even without socket events.
   std::chrono::steady_clock::time_point recheck_at() const;
   sockets::Wanted wanted() const;
@@ -171,11 +171,11 @@ class Connection final : public Outlet {
   /// Measures how long the client's kernel has accepted nothing. Observes the send queue, because it shrinks first.
   class StallTimer {
    public:
-    explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    explicit StallTimer(Socket socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
 
    private:
-    int socket_;
+    Socket socket_;
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
@@ -238,7 +238,7 @@ class Connection final : public Outlet {
   /// Drains what the client sends. Returns true when done.
   bool drain_input();
 
-  int socket_;
+  Socket socket_;
   std::uint64_t id_;
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();

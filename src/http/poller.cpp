@@ -43,17 +43,17 @@ int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> t
     has_pwait2 = false;  // missing before Linux 5.11, or filtered by a container
   }
 #endif
-  sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+  sockets::poll(Socket{epoll}, sockets::Interest::readable, false, Socket::none, std::max(Duration{0}, *timeout));
   return ::epoll_wait(epoll, events, most, 0);
 }
 
 }  // namespace poller
 
 Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (epoll_ < 0 || wake_.reading < 0) return;
+  if (epoll_ < 0 || wake_.reading == Socket::none) return;
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLET;
-  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, static_cast<int>(wake_.reading), &interest) == 0;
 }
 
 Poller::~Poller() {
@@ -63,26 +63,26 @@ Poller::~Poller() {
 
 bool Poller::is_open() const { return is_open_; }
 
-bool Poller::add(int socket, void* owner) {
+bool Poller::add(Socket socket, void* owner) {
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
   interest.data.ptr = owner;
-  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, static_cast<int>(socket), &interest) == 0;
 }
 
 /// Changes only EPOLLOUT. The other events stay on, because edge triggering reports them only once per arrival.
-void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+void Poller::watch_again(Socket socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
   if (wanted.room == before.room) return;
   epoll_event interest{};
   interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
   if (wanted.room) interest.events |= EPOLLOUT;
   interest.data.ptr = owner;
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, static_cast<int>(socket), &interest);
 }
 
-void Poller::remove(int socket) {
+void Poller::remove(Socket socket) {
   epoll_event none{};
-  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, static_cast<int>(socket), &none);
 }
 
 std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
@@ -106,9 +106,9 @@ Poller::Poller() = default;
 
 Poller::~Poller() { sockets::close_wake(wake_); }
 
-bool Poller::is_open() const { return wake_.reading >= 0; }
+bool Poller::is_open() const { return wake_.reading != Socket::none; }
 
-bool Poller::add(int socket, void* owner) {
+bool Poller::add(Socket socket, void* owner) {
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
     watched_[socket] = {owner, ++serial_, true, {}};
@@ -119,7 +119,7 @@ bool Poller::add(int socket, void* owner) {
   return true;
 }
 
-void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
+void Poller::watch_again(Socket socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = watched_.find(socket);
@@ -130,7 +130,7 @@ void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const
   wake();
 }
 
-void Poller::remove(int socket) {
+void Poller::remove(Socket socket) {
   const std::lock_guard<std::mutex> lock(mutex_);
   watched_.erase(socket);
 }
@@ -147,7 +147,10 @@ std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration
     }
   }
   sockets::poll_each(polled, timeout);
-  if (polled.front().is_ready) sockets::clear_wake(wake_);
+  if (polled.front().is_ready) {
+    sockets::clear_wake(wake_);
+    is_woken_.exchange(false);  // not earlier: clear_wake() would take the next wake
+  }
   std::size_t reported = 0;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (std::size_t i = 1; i < polled.size() && reported < most; ++i) {
@@ -162,6 +165,11 @@ std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration
 
 #endif
 
-void Poller::wake() noexcept { sockets::signal_wake(wake_); }
+void Poller::wake() noexcept {
+#if !defined(__linux__) || defined(MOCK_GATEWAY_POLL)
+  if (is_woken_.exchange(true)) return;  // the waiting thread has not returned yet, and will see the caller's changes
+#endif
+  sockets::signal_wake(wake_);
+}
 
 }  // namespace mock_gateway::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,12 +30,12 @@ class Poller {
   /// Returns false if the system gave no descriptor. Then no other function works.
   bool is_open() const;
   /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
-  bool add(int socket, void* owner);
+  bool add(Socket socket, void* owner);
   /// Watches the socket again once its owner has taken all bytes. Until then, further events may go unreported.
   /// `before` is the `wanted` of the previous call, or the default in the first call.
-  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
+  void watch_again(Socket socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
-  void remove(int socket);
+  void remove(Socket socket);
   /// Waits for events, the timeout (empty: none) or wake(). Returns the number of events, which may be 0.
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
   void wake() noexcept;
@@ -53,8 +54,9 @@ class Poller {
   };
 
   std::mutex mutex_;
-  std::map<int, WatchedSocket> watched_;
+  std::map<Socket, WatchedSocket> watched_;
   std::uint64_t serial_ = 0;
+  std::atomic<bool> is_woken_{false};
 #endif
 };
 

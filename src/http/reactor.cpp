@@ -32,7 +32,7 @@ bool Reactor::attend() {
 }
 
 void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
-  const int socket = connection->descriptor();
+  const Socket socket = connection->descriptor();
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
@@ -193,7 +193,7 @@ void Reactor::serve(Session& session) {
 }
 
 bool Reactor::watch(Session& session) {
-  const int socket = session.connection->descriptor();
+  const Socket socket = session.connection->descriptor();
   if (session.is_watched) {
     const sockets::Wanted wanted = session.connection->wanted();
     poller_.watch_again(socket, &session, wanted, std::exchange(session.wanted, wanted));

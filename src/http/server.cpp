@@ -79,11 +79,12 @@ std::atomic<std::size_t>& kept_descriptors() {
 }
 
 /// Whether this descriptor is in the reserve: the highest numbers, because the system assigns the lowest free one.
-bool is_kept(int descriptor) {
+bool is_kept(Socket descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
   const std::optional<std::size_t> limit = sockets::descriptor_limit();
-  return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
+  const std::optional<std::size_t> position = sockets::table_position(descriptor);
+  return limit && position && *position >= *limit - std::min(kept, *limit / 4);
 }
 
 /// Tracks whether the static tables that cpp-httplib creates with its first request are destroyed. A gateway in the
@@ -103,13 +104,6 @@ class Server::Impl final : public httplib::Server {
  public:
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
-    set_socket_options([this](socket_t listener) {
-      // Instead of cpp-httplib's SO_REUSEPORT, with which two gateways could share a port unnoticed.
-      const int on = 1;
-      setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-      sockets::adopt(listener);
-      listener_ = listener;
-    });
     set_pre_routing_handler([](const httplib::Request&, httplib::Response& response) {
       response.status = accepted;
       return HandlerResponse::Handled;
@@ -118,13 +112,13 @@ class Server::Impl final : public httplib::Server {
 
   void listen_on(const std::string& host, int port, const std::function<void(int port)>& on_bound) {
     host_ = host;
-    port_ = port;
-    const bool bound = port == 0 ? (port_ = bind_to_any_port(host)) > 0 : bind_to_port(host, port);
-    if (!bound) {
-      const std::string why = sockets::why_not_listen(host, port).value_or("the system refused");
-      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
+    const sockets::Binding bound = sockets::bind_to(host, port, true);
+    if (bound.socket == Socket::none)
+      throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " +
+                         sockets::explain(bound, host, port) +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
-    }
+    listener_ = bound.socket;
+    port_ = sockets::port_of(listener_);
     if (!reactors_.front()->is_open()) {
       sockets::stop_listening(listener_);
       throw GatewayError("cannot accept connections: this process has no descriptor left (ulimit -n)");
@@ -149,10 +143,9 @@ class Server::Impl final : public httplib::Server {
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
-    if (reserved_ < 0 || !sockets::listen_on_reserved(reserved_))
-      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
-                         " again: " + sockets::why_not_listen(host_, port_).value_or("the system refused"));
-    listener_ = std::exchange(reserved_, -1);
+    if (reserved_ == Socket::none || !sockets::listen_on_reserved(reserved_))
+      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) + " again: " + why_not_listen());
+    listener_ = std::exchange(reserved_, Socket::none);
     begin_to_accept();
   }
 
@@ -180,11 +173,13 @@ class Server::Impl final : public httplib::Server {
       for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
     for (const auto& line : lines) line->stop();
+    if (!sockets::shutdown_wakes)
+      for (const auto& line : lines) line->wake();
     accepting.reset();
     for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
-    if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
+    if (reserved_ != Socket::none) sockets::give_up_reserved(std::exchange(reserved_, Socket::none));
   }
 
   bool is_own_thread() const { return workers_.is_current() || is_turning_away(); }
@@ -214,7 +209,7 @@ class Server::Impl final : public httplib::Server {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (const Connection* connection : connections_)
-        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, -1, Duration{0}).ready)
+        if (sockets::poll(connection->descriptor(), sockets::Interest::readable, true, Socket::none, Duration{0}).ready)
           return true;
     }
     return serving_ > 0;
@@ -223,24 +218,29 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // cpp-httplib's own backlog is 5 in some versions.
-    sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
-    calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
+    calls.serve = [this](Socket socket, bool last_descriptor) { take(socket, last_descriptor); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
+  }
+
+  std::string why_not_listen() const {
+    const sockets::Binding probe = sockets::bind_to(host_, port_, true);
+    if (probe.socket == Socket::none) return sockets::explain(probe, host_, port_);
+    sockets::stop_listening(probe.socket);
+    return "the system refused";
   }
 
   void warn_of_few_descriptors() const {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
-    if (limit && *limit < static_cast<std::size_t>(listener_) + few)
+    if (limit && *limit < sockets::table_position(listener_).value_or(0) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
             "when none is left, a connection is answered 503 connection_limit"});
   }
 
-  void take(int socket, bool last_descriptor) noexcept {
+  void take(Socket socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
         turn_away(socket, *why_not);
@@ -250,7 +250,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Returns why the connection cannot be served, or nothing.
-  std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
+  std::optional<std::string> serve_on_a_thread(Socket socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
       return with_open_count("this process has no descriptor left for another connection: its limit is " +
@@ -300,7 +300,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Queues a connection that cannot be served. The accepting thread answers it later, without blocking.
-  void turn_away(int socket, const std::string& why) noexcept {
+  void turn_away(Socket socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
     for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
@@ -332,7 +332,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// Returns null if the server stops or is out of memory; then the connection is closed.
-  std::unique_ptr<Connection> open(int socket) noexcept {
+  std::unique_ptr<Connection> open(Socket socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
       connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
@@ -401,7 +401,7 @@ class Server::Impl final : public httplib::Server {
   ConnectionLimits limits_;
   const HeadCheck head_check_ = [this](std::string_view head) { return refusal(head); };
   std::string host_;
-  socket_t listener_ = INVALID_SOCKET;
+  Socket listener_ = Socket::none;
   int port_ = 0;
   // Held during a stop, so that a second stop waits for it. Functions of the test only lock other mutexes.
   std::mutex stop_mutex_;
@@ -413,8 +413,8 @@ class Server::Impl final : public httplib::Server {
   std::mutex verdicts_mutex_;
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
-  bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; keeps the port while connections are refused
+  bool stopped_ = false;            // guarded by listening_mutex_
+  Socket reserved_ = Socket::none;  // likewise; keeps the port while connections are refused
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended
@@ -431,8 +431,9 @@ Server::Server(ConnectionHandler& handler, const std::string& host, int port, co
 }
 
 std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHandler& handler, const ConnectionLimits& limits) {
-  const process::KeptSigpipe kept;
-  return std::make_unique<Impl>(handler, limits);
+  std::unique_ptr<Impl> made;
+  process::keep_sigpipe([&] { made = std::make_unique<Impl>(handler, limits); });
+  return made;
 }
 
 Server::~Server() { stop(); }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include "../core/timeline.hpp"
 #include "sockets.hpp"
@@ -22,22 +24,22 @@ class DescriptorWake final : public Wake {
   ~DescriptorWake() override { sockets::close_wake(pair_); }
   void wake() noexcept override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (pair_.writing != Socket::none) sockets::signal_wake(pair_);
     if (other_) other_->wake();
   }
   /// Returns the descriptor to poll. Only for the thread that serves the connection.
-  int prepare() {
+  Socket prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    if (pair_.reading == Socket::none) pair_ = sockets::open_wake();
     return pair_.reading;
   }
   bool is_prepared() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return pair_.reading >= 0;
+    return pair_.reading != Socket::none;
   }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+    if (pair_.reading != Socket::none) sockets::clear_wake(pair_);
   }
 
  private:
@@ -49,25 +51,28 @@ class DescriptorWake final : public Wake {
 /// Stops a connection from any thread. Outlives the connection, so that a stop of many need not wait for each.
 class StopLine {
  public:
-  explicit StopLine(int socket) : socket_(socket) {}
+  StopLine(Socket socket, std::shared_ptr<Wake> wake) : socket_(socket), wake_(std::move(wake)) {}
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    if (socket_ >= 0) sockets::shut_down(socket_);
+    if (socket_ != Socket::none) sockets::shut_down(socket_);
   }
+  /// Ends the connection's waits after stop(), where shutting down a socket does not.
+  void wake() { wake_->wake(); }
   bool is_stopped() const { return stopped_; }
   /// Returns the flag of is_stopped(), for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    socket_ = -1;
+    socket_ = Socket::none;
   }
 
  private:
   std::mutex mutex_;
-  int socket_;  // -1 after cut()
+  Socket socket_;  // none after cut()
+  const std::shared_ptr<Wake> wake_;
   std::atomic<bool> stopped_{false};
 };
 

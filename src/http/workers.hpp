@@ -1,9 +1,8 @@
 #pragma once
 
-#include <pthread.h>
-
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -28,7 +27,7 @@ class StackedThread {
   void join();
 
  private:
-  ::pthread_t thread_{};
+  std::uintptr_t thread_ = 0;  // a pthread_t or a HANDLE
 };
 
 /// A pool that never queues a job behind another: it grows on demand, and threads idle for 1 s end.

@@ -19,10 +19,10 @@ namespace mock_gateway {
 
 namespace detail {
 
-/// Whether the body is text to send unchanged. Json is not, though it converts to a string.
+/// Whether the body is text to send unchanged. JSON is not, though MSVC converts it to a string_view.
 template <class T>
-inline constexpr bool is_body_text =
-    std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, Json> && !std::is_same_v<T, std::nullptr_t>;
+inline constexpr bool is_body_text = std::is_convertible_v<const T&, std::string_view> &&
+                                     !nlohmann::detail::is_basic_json<T>::value && !std::is_same_v<T, std::nullptr_t>;
 
 }  // namespace detail
 

@@ -310,8 +310,9 @@ Reply make_raw_reply(int status, std::string body, std::string content_type);
 
 /// A complete answer to plain and stream requests, with this status (200 to 599) and only the headers that every answer
 /// has. It is sent after first_token_after(). The body is any bytes; for statuses 204 and 304 it is empty.
-template <class Text, std::enable_if_t<
-                          std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
+template <class Text, std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> &&
+                                           !nlohmann::detail::is_basic_json<Text>::value,
+                                       int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
 /// Makes a raw reply with JSON in compact form. Its strings are UTF-8.
@@ -329,8 +330,9 @@ Reply join_choices(const std::vector<Reply>& replies);
 
 }  // namespace detail
 
-template <class Text,
-          std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int>>
+template <class Text, std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> &&
+                                           !nlohmann::detail::is_basic_json<Text>::value,
+                                       int>>
 Reply raw_reply(int status, const Text& body, std::string content_type) {
   return detail::make_raw_reply(status, std::string(std::string_view(body)), std::move(content_type));
 }

@@ -98,9 +98,9 @@ Json Inside::explain(const std::string& body, const ApiKey& key) const {
   Explanation explanation = explanation_of(state_, imagined, key);
   mask(explanation.message);
   Json near_misses = Json::array();
-  for (NearMiss& near : explanation.near_misses) {
-    for (std::string* const text : texts_of(near)) mask(*text);
-    near_misses.push_back(as_json(near));
+  for (NearMiss& miss : explanation.near_misses) {
+    for (std::string* const text : texts_of(miss)) mask(*text);
+    near_misses.push_back(as_json(miss));
     near_misses.back()["exchange"] = nullptr;
   }
   return Json{{"decision", to_string(explanation.decision)},

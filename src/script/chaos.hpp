@@ -72,7 +72,7 @@ class Chaos {
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes occurrences `n`, 2·`n`, … of each request, counted per request. `n` is at least 1.
+  /// Strikes occurrences `n`, 2 * `n`, … of each request, counted per request. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;

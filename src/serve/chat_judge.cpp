@@ -193,8 +193,8 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
-  for (NearMiss& near : diagnosis.near_misses)
-    for (std::string* const text : texts_of(near)) mask(*text);
+  for (NearMiss& miss : diagnosis.near_misses)
+    for (std::string* const text : texts_of(miss)) mask(*text);
   std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';

@@ -81,12 +81,12 @@ std::optional<Failure> refusal_of_path(const Operations& operations, const Route
                                        const ReceivedRequest& request) {
   switch (route.kind) {
     case Route::Kind::unknown: {
-      const std::string near = operations.near_path(request.path());
+      const std::string hint = operations.near_path(request.path());
       return failure(404, "unknown_path",
                      text::as_utf8("no operation at " + request.path() + "; " +
-                                   (near.empty() ? "the gateway serves " + operations.served() +
+                                   (hint.empty() ? "the gateway serves " + operations.served() +
                                                        "; Gateway::on or \"operations\" of a script mount others"
-                                                 : near)));
+                                                 : hint)));
     }
     case Route::Kind::wrong_method:
       return failure(

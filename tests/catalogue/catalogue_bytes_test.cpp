@@ -1,8 +1,5 @@
 // The bytes of every catalogue scenario, as a client receives them until the connection ends.
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -719,11 +716,10 @@ inline std::vector<std::size_t> reads_of(const Scenario& scenario) {
   std::string all;
   std::vector<std::size_t> reads;
   while (all.find("\r\n0\r\n\r\n") == std::string::npos) {
-    char bytes[65536];
-    const ssize_t size = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
-    REQUIRE(size > 0);
-    all.append(bytes, static_cast<std::size_t>(size));
-    reads.push_back(static_cast<std::size_t>(size));
+    const std::string bytes = connection.receive_once();
+    REQUIRE(bytes != "");
+    all += bytes;
+    reads.push_back(bytes.size());
   }
   CHECK(transcript(all, true).text + " open" == usual_streamed);
   return reads;

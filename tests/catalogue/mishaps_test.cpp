@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <future>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace mishaps_test {
 
@@ -121,10 +121,8 @@ class SessionClient {
   void wait_as_told(const Response& response) {
     const std::string value = response.header("Retry-After");
     if (value.empty()) return;
-    std::tm date{};
-    const bool is_date = ::strptime(value.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) != nullptr;
-    clock_.advance(is_date ? TimePoint{std::chrono::seconds{::timegm(&date)}} - clock_.now()
-                           : Duration{std::chrono::seconds{std::atoi(value.c_str())}});
+    const auto date = test_support::http_date(value);
+    clock_.advance(date ? *date - clock_.now() : Duration{std::chrono::seconds{std::atoi(value.c_str())}});
   }
 
   void read(const Response& response, ClientOutcome& outcome) {

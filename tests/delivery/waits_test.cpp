@@ -1,8 +1,6 @@
 // Every kind of wait of an exchange: what ends the wait and how soon, how a test sees it, and the guards. This file
 // runs alone, because it measures real time.
 
-#include <sys/ioctl.h>
-
 #include <chrono>
 #include <functional>
 #include <future>
@@ -544,13 +542,6 @@ TEST_CASE("a client that does not read delays an advance only briefly") {
 
 // --- Gates -----------------------------------------------------------------------------------------------------------
 
-/// Returns the number of unread bytes in the client's kernel.
-inline std::size_t arrived(const RawConnection& connection) {
-  int bytes = 0;
-  REQUIRE(::ioctl(connection.descriptor(), FIONREAD, &bytes) == 0);
-  return static_cast<std::size_t>(bytes);
-}
-
 TEST_CASE("when a gate reports delivery, the client has everything before the gate and nothing more") {
   std::vector<std::string> pieces;  // the head of the stream and the bytes of each chunk
   {
@@ -587,7 +578,7 @@ TEST_CASE("when a gate reports delivery, the client has everything before the ga
     const Wait wait = gate.wait_until_delivered(patience);
     REQUIRE(wait);
     CHECK(wait.message() == "1 of 1 exchanges have reached the gate, 1 with everything before it delivered");
-    CHECK(arrived(connection) == before.size());
+    CHECK(test_support::net::unread(connection.descriptor()) == before.size());
     CHECK(gateway.journal().last().bytes_sent() == before.size());
     CHECK(connection.receive_until([&](std::string_view bytes) { return bytes.size() >= before.size(); }).bytes ==
           before);
@@ -611,7 +602,7 @@ TEST_CASE("while the client does not read, a gate is reached but not delivered")
     CHECK_FALSE(early);
     CHECK(early.message() == "1 of 1 exchanges have reached the gate, 0 with everything before it delivered");
     const std::size_t sent = stub.last_call().bytes_sent();
-    CHECK(arrived(connection) < sent);
+    CHECK(test_support::net::unread(connection.descriptor()) < sent);
     connection.receive_until([&](std::string_view bytes) { return bytes.size() >= sent; });
     CHECK(gate.wait_until_delivered(patience));
     gate.open();
@@ -650,7 +641,7 @@ TEST_CASE("a held plain reply has nothing to send before its gate, so the gate r
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   REQUIRE(gate.wait_until_delivered(patience));
-  CHECK(arrived(connection) == 0);
+  CHECK(test_support::net::unread(connection.descriptor()) == 0);
   gate.open();
   CHECK(connection.receive_response().complete);
 }

@@ -2,9 +2,6 @@
 // records at least the bytes that the client has read.
 
 #include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -166,11 +163,10 @@ std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
   std::string all;
   std::vector<std::size_t> reads;
   while (all.find("\r\n0\r\n\r\n") == std::string::npos) {
-    char bytes[65536];
-    const ssize_t size = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
-    REQUIRE(size > 0);
-    all.append(bytes, static_cast<std::size_t>(size));
-    reads.push_back(static_cast<std::size_t>(size));
+    const std::string bytes = connection.receive_once();
+    REQUIRE(bytes != "");
+    all += bytes;
+    reads.push_back(bytes.size());
   }
   return reads;
 }

@@ -1,8 +1,5 @@
 // The journal: its records of exchanges, its limits, and how a test waits for exchanges.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,6 +21,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/shell.hpp"
 #include "support/text.hpp"
 
 namespace journal_test {
@@ -45,32 +43,6 @@ inline std::string replaced(std::string text, const std::string& from, const std
     text.replace(at, from.size(), to);
   }
   return text;
-}
-
-struct Shell {
-  int status;
-  std::string output;
-};
-
-/// Runs a command of as_curl() in a POSIX shell without a proxy, with `key` in OPENAI_API_KEY. Writes the command to a
-/// file first, because Linux limits an argument of a program to 128 KiB.
-inline Shell run(const std::string& command, const std::string& key) {
-  std::string path = (std::filesystem::temp_directory_path() / "mock_gateway_journal_test_XXXXXX").string();
-  const int file = mkstemp(path.data());
-  if (file < 0) throw std::runtime_error("cannot create " + path);
-  close(file);
-  std::ofstream(path) << "export OPENAI_API_KEY='" << key << "' no_proxy='*'\n" << command << "\n";
-  Shell result{-1, ""};
-  if (std::FILE* const pipe = popen(("sh '" + path + "' 2>&1").c_str(), "r")) {
-    std::array<char, 4096> bytes{};
-    for (std::size_t size = 0; (size = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
-      result.output.append(bytes.data(), size);
-    }
-    const int status = pclose(pipe);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  std::remove(path.c_str());
-  return result;
 }
 
 TEST_CASE("an exchange records everything that the client sent, except its key") {
@@ -656,6 +628,7 @@ TEST_CASE("exchanges and the journal outlive their gateway") {
   CHECK(left.second.outcome(0s) == Outcome::Kind::completed);
 }
 
+#ifndef _WIN32  // The command is for a POSIX shell.
 TEST_CASE("the curl command of an exchange repeats the request") {
   if (run("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: test skipped");
@@ -703,7 +676,7 @@ TEST_CASE("the curl command of an exchange repeats the request") {
     const std::string command = first.as_curl();
     CAPTURE(command.substr(0, 500));
     CHECK_FALSE(has_part(command, gateway.api_key()));
-    const Shell shell = run(command + " --silent --show-error --output /dev/null --max-time 10", gateway.api_key());
+    const test_support::Shell shell = test_support::run_curl(command, gateway.api_key());
     CHECK(shell.status == 0);
     CHECK(shell.output == "");
     const Exchange again = gateway.journal().last();
@@ -723,6 +696,7 @@ TEST_CASE("the curl command of an exchange repeats the request") {
     CHECK(again.headers().has("Content-Type") == first.headers().has("Content-Type"));
   }
 }
+#endif
 
 TEST_CASE("the curl command of an exchange contains no unnecessary options") {
   Gateway gateway{Options{}.verify_on_destruction(false)};

@@ -1,7 +1,5 @@
 // Escaping of text from clients, which could otherwise control a terminal or imitate parts of a report.
 
-#include <sys/wait.h>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -16,6 +14,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/shell.hpp"
 #include "support/text.hpp"
 
 namespace printable_test {
@@ -82,24 +81,6 @@ inline std::string everything() {
   std::string all;
   for (const auto& part : disruptive()) all += part.second + "x";
   return all;
-}
-
-struct Shell {
-  int status;
-  std::string output;
-};
-
-inline Shell run(const std::string& command, const std::string& key) {
-  Shell result{-1, ""};
-  const std::string script = "OPENAI_API_KEY='" + key + "'\nno_proxy='*'; export no_proxy\n" + command + " 2>&1";
-  if (std::FILE* const pipe = popen(script.c_str(), "r")) {
-    std::array<char, 4096> bytes{};
-    for (std::size_t size = 0; (size = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;)
-      result.output.append(bytes.data(), size);
-    const int status = pclose(pipe);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  return result;
 }
 
 TEST_CASE("a log line escapes control characters in a request's target") {
@@ -176,6 +157,7 @@ TEST_CASE("reports escape control characters in prompts, names and exceptions") 
   CHECK(raw_in(printed(gateway.review())) == "");
 }
 
+#ifndef _WIN32  // The command is for a POSIX shell.
 TEST_CASE("a curl command escapes control characters, and sends every byte") {
   if (run("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: left out");
@@ -204,7 +186,7 @@ TEST_CASE("a curl command escapes control characters, and sends every byte") {
       std::string without_tabs = command;
       for (char& byte : without_tabs) byte = byte == '\t' ? ' ' : byte;
       CHECK(raw_in(without_tabs) == "");
-      const Shell shell = run(command + " --silent --show-error --output /dev/null --max-time 10", gateway.api_key());
+      const test_support::Shell shell = test_support::run_curl(command, gateway.api_key());
       CHECK(shell.output == "");
       REQUIRE(shell.status == 0);
       const Exchange again = gateway.journal().last();
@@ -217,6 +199,7 @@ TEST_CASE("a curl command escapes control characters, and sends every byte") {
     }
   }
 }
+#endif
 
 TEST_CASE("a log function is called for connections with a fault") {
   std::mutex mutex;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -40,11 +39,10 @@ void wait_until(std::chrono::system_clock::time_point time) {
   REQUIRE(eventually([time] { return std::chrono::system_clock::now() >= time; }));
 }
 
-/// Parses a date as a client on this machine would.
-std::chrono::system_clock::time_point read_date(const std::string& date) {
-  std::tm parts{};
-  REQUIRE(strptime(date.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts) != nullptr);
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+std::chrono::system_clock::time_point read_date(const std::string& text) {
+  const auto date = test_support::http_date(text);
+  REQUIRE(date);
+  return *date;
 }
 
 // --- A date ----------------------------------------------------------------------------------------------------------

@@ -1,13 +1,8 @@
 // Faults of a connection before a request, the queue of faults, and the record of a client that leaves.
 // request_faults_test.cpp tests faults around a request.
 
-#include <arpa/inet.h>
 #include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -32,6 +27,7 @@ using test_support::patience;
 using test_support::RawConnection;
 using test_support::seen;
 using test_support::time_of;
+namespace net = test_support::net;
 
 constexpr int repeats = 10;
 
@@ -41,9 +37,10 @@ int connect_error(const Gateway& gateway) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(gateway.port()));
   inet_pton(AF_INET, gateway.host().c_str(), &address.sin_addr);
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  const int error = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
-  ::close(socket);
+  const int socket = net::open(AF_INET, 0);
+  const int failed = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = failed == 0 ? 0 : net::last_error();
+  net::close(socket);
   return error;
 }
 
@@ -129,7 +126,7 @@ TEST_CASE("a closed port gives ECONNREFUSED, keeps existing connections, and can
   for (int run = 0; run < repeats; ++run) {
     gateway.refuse_connections();
     gateway.refuse_connections();
-    for (int attempt = 0; attempt < 3; ++attempt) CHECK(connect_error(gateway) == ECONNREFUSED);
+    for (int attempt = 0; attempt < 3; ++attempt) CHECK(connect_error(gateway) == net::was_refused);
     CHECK(kept.chat().status == 200);
     CHECK_THROWS_AS(Gateway(Options{}.port(port)), GatewayError);
     gateway.accept_connections();
@@ -156,7 +153,7 @@ TEST_CASE("reset() opens the port, and a gateway with a closed port stops as fas
     CHECK(open.receive_all().end == End::fin);
     gateway.accept_connections();
     gateway.refuse_connections();
-    CHECK(connect_error(gateway) == ECONNREFUSED);
+    CHECK(connect_error(gateway) == net::was_refused);
     return taken;
   }));
 }
@@ -339,11 +336,10 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   connection.send(fault.failure() ? head_of(request) : request);
   REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
   // Waits until the bytes of a large fault fill the system's buffers.
-  int arrived = 0;
+  std::size_t arrived = 0;
   int times_the_same = 0;
   REQUIRE(test_support::eventually([&] {
-    int now = 0;
-    ::ioctl(connection.descriptor(), FIONREAD, &now);
+    const std::size_t now = net::unread(connection.descriptor());
     times_the_same = std::exchange(arrived, now) == now ? times_the_same + 1 : 0;
     return times_the_same == 10;
   }));

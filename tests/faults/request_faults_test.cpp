@@ -2,9 +2,6 @@
 // body.
 
 #include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <chrono>
 #include <cstddef>
@@ -164,7 +161,7 @@ TEST_CASE("a slow body slows its sender down") {
   gateway.next_connection(slow_body(1u << 18, 1s));
   RawConnection connection(gateway);
   const int small = 65536;
-  setsockopt(connection.descriptor(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+  test_support::net::set_option(connection.descriptor(), SOL_SOCKET, SO_SNDBUF, small);
   auto sent = std::async(std::launch::async, [&] { return connection.send(request); });
   REQUIRE(clock.wait_for_waits(1, patience));
   CHECK(sent.wait_for(50ms) == std::future_status::timeout);
@@ -232,7 +229,7 @@ TEST_CASE("a client that sends its body after an early reply still reads the rep
 #ifdef TCP_QUICKACK
     // The gateway must not wait for the acknowledgement of its response.
     const int on = 1;
-    setsockopt(connection.descriptor(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+    test_support::net::set_option(connection.descriptor(), IPPROTO_TCP, TCP_QUICKACK, on);
 #endif
     connection.send(head_of(request));
     REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(run) + 1, patience));

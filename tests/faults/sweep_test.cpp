@@ -1,8 +1,5 @@
 // Sweeps, in which a reply breaks at every place in every way, or is split into two writes at every byte.
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -602,12 +599,8 @@ inline std::vector<std::string> reads(const Gateway& gateway) {
   std::string all;
   const std::string end = "\r\n0\r\n\r\n";
   while (all.size() < end.size() || all.compare(all.size() - end.size(), end.size(), end) != 0) {
-    pollfd readable{connection.descriptor(), POLLIN, 0};
-    if (::poll(&readable, 1, 10000) != 1) break;
-    char bytes[4096];
-    const ssize_t count = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
-    if (count <= 0) break;
-    pieces.emplace_back(bytes, static_cast<std::size_t>(count));
+    pieces.push_back(connection.receive_once(4096));
+    if (pieces.back().empty()) break;
     all += pieces.back();
   }
   return pieces;

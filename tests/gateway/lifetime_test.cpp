@@ -2,10 +2,11 @@
 // frees its port.
 
 #include <doctest/doctest.h>
+#ifndef _WIN32
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -91,6 +92,8 @@ TEST_CASE("a moved-from Gateway may be destroyed, moved again and assigned") {
   CHECK(gateway.root_url() == url);
   CHECK(Http(gateway).chat().status == 200);
 }
+
+#ifndef _WIN32  // Windows has neither fork() nor SIGPIPE.
 
 // --- Destroyed by a function that the gateway calls ------------------------------------------------------------------
 
@@ -329,6 +332,8 @@ TEST_CASE("a client that leaves while the gateway writes raises no SIGPIPE") {
   }
   CHECK(pipe_signals.load() == 0);
 }
+
+#endif
 
 // --- The port --------------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 // Many parallel connections, and the responses when the system has no more descriptors or threads.
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
+#ifndef _WIN32
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#endif
 
 #include <chrono>
 #include <cstdlib>
@@ -29,6 +29,8 @@ using test_support::Response;
 using test_support::sanitized;
 
 const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
+
+#ifndef _WIN32  // Windows has neither fork() nor limits of descriptors and threads.
 
 /// Returns the lowest free descriptor.
 int next_descriptor() {
@@ -151,6 +153,8 @@ void check_turned_away(const Response& response, const std::string& reason) {
   CHECK(response.header("Connection") == "close");
 }
 
+#endif
+
 TEST_CASE("300 stalled or held exchanges delay no other exchange") {
   Gateway gateway;
   Gate gate(60s);
@@ -193,6 +197,8 @@ TEST_CASE("more and more connections are each served in parallel") {
     for (RawConnection& client : clients) CHECK(client.receive_response().text() == "one two");
   }
 }
+
+#ifndef _WIN32
 
 TEST_CASE("a new connection gets a 503 until a descriptor is free" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
@@ -405,5 +411,7 @@ TEST_CASE("connections with descriptors above 1024 are served like others" * doc
   for (RawConnection& stream : streams) CHECK(stream.receive_until("\n\n").found);
   CHECK(gateway.http().request("GET", "/v1/models").status == 200);
 }
+
+#endif
 
 }  // namespace scale_test

@@ -332,6 +332,14 @@ class AssembleTest(unittest.TestCase):
             'R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n/*\n#include "nothing.hpp"\n*/', self.assembled()
         )
 
+    def test_the_header_is_ascii_and_its_literals_mean_the_same(self):
+        self.change("http/sockets.cpp", "std::string Server", "// × …\n"
+                    'inline constexpr const char* sample = R"x("ü\\é")x" "…7";\nstd::string Server')
+        text = self.assembled()
+        self.assertTrue(text.isascii())
+        self.assertIn("// \\xd7 ...\n", text)
+        self.assertIn(r'sample = "\"\303\274\\\303\251\"" "\342\200\2467";', text)
+
     def test_the_output_is_the_same_every_time(self):
         first = self.assembled()
         self.assertEqual(first, self.assembled())
@@ -599,6 +607,15 @@ class AssembleTest(unittest.TestCase):
         )
         self.compile("a.cpp", "b.cpp", "-o", "program")
         subprocess.run([str(self.folder / "program")], check=True, timeout=30)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_min_and_max_may_be_macros_as_windows_h_defines_them(self):
+        self.change("core/clock.cpp", "offset.count()", "std::max(std::chrono::milliseconds::min(), offset).count()")
+        self.assemble()
+        includes = "".join(f"#include <{name}>\n" for name in ("algorithm", "chrono", "memory", "string"))
+        macros = "#define min(a, b) a b\n#define max(a, b) a b\n"
+        (self.folder / "a.cpp").write_text(f'{includes}{macros}#include "mock_gateway.hpp"\n{macros}')
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=1", "-fsyntax-only", "a.cpp")
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_private_macros_end_with_the_header(self):

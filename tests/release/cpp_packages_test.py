@@ -120,14 +120,12 @@ class Conan(Installed):
         said = self.conan("create", self.recipe, "--options", "&:header_only=True")
         self.assert_told(said, " in the header")
         self.assertEqual(self.packaged(said)[1], ["include/mock_gateway.hpp", "licenses/LICENSE"])
-        other = self.conan("create", self.recipe, "--options", "&:header_only=True", "--settings=arch=armv8", "--test-folder=")
+        other = self.conan("create", self.recipe, "--options", "&:header_only=True", "--settings=os=Windows", "--test-folder=")
         self.assertEqual(self.packaged(other), self.packaged(said), "one package serves all settings")
 
-    def test_windows_and_older_standards_are_refused(self):
-        for setting, told in ("os=Windows", "speaks POSIX sockets"), ("compiler.cppstd=14", "17"):
-            with self.subTest(setting):
-                said = self.conan("create", self.recipe, f"--settings={setting}", "--test-folder=", code=6)
-                self.assertRegex(said, rf"mock-gateway/{re.escape(VERSION)}: Invalid: .*{told}")
+    def test_older_standards_are_refused(self):
+        said = self.conan("create", self.recipe, "--settings=compiler.cppstd=14", "--test-folder=", code=6)
+        self.assertRegex(said, rf"mock-gateway/{re.escape(VERSION)}: Invalid: .*17")
 
 
 # find_package for a package that vcpkg has installed.

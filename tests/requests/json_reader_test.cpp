@@ -1,7 +1,9 @@
 // The JSON reader: the grammar, numbers, strings, repeated keys, and positions of errors. Most tests use arguments of
 // tool calls, which are read like bodies and expose the result.
 
+#ifndef _WIN32
 #include <sys/resource.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -366,6 +368,7 @@ TEST_CASE("each repeated key is a finding that names its object, inner objects f
         "body: the key \"tools\"\n");
 }
 
+#ifndef _WIN32  // Windows has no getrusage().
 TEST_CASE("very many repeated keys deep in a body take no more memory than the body") {
   const auto peak = [] {
     rusage usage{};
@@ -383,6 +386,7 @@ TEST_CASE("very many repeated keys deep in a body take no more memory than the b
   CHECK(wire.gateway.journal().last().findings().size() == 100);
   CHECK((peak() - before) / 1024 < (test_support::sanitized ? 1200 : 300));  // MB
 }
+#endif
 
 // --- Errors ----------------------------------------------------------------------------------------------------------
 

@@ -1,20 +1,12 @@
 #pragma once
 
-// An HTTP client on plain POSIX sockets for tests. It exposes every byte and does nothing on its own. Every wait has a
+// An HTTP client on plain sockets for tests. It exposes every byte and does nothing on its own. Every wait has a
 // deadline in real time.
 
-#include <netdb.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,11 +14,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "net.hpp"
 #include "patience.hpp"
 
 namespace test_support {
@@ -69,10 +63,7 @@ inline std::string_view trim(std::string_view text) {
   return text;
 }
 
-inline void pause() {
-  const timespec step{0, 200'000};
-  nanosleep(&step, nullptr);
-}
+inline void pause(std::chrono::nanoseconds step = std::chrono::microseconds(200)) { std::this_thread::sleep_for(step); }
 
 }  // namespace detail
 
@@ -475,18 +466,27 @@ class RawConnection {
   bool send(std::string_view bytes, Milliseconds timeout = default_timeout) {
     const detail::Deadline deadline(timeout);
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const long sent = net::send(socket_, bytes.data(), bytes.size());
       if (sent >= 0) {
         bytes.remove_prefix(static_cast<std::size_t>(sent));
-      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      } else if (net::last_error() == net::would_block) {
         if (!wait(POLLOUT, deadline)) return false;
-      } else if (errno != EINTR) {
+      } else if (net::last_error() != net::interrupted) {
         return false;
       }
     }
     return true;
   }
-  void shutdown_write() { ::shutdown(socket_, SHUT_WR); }
+  void shutdown_write() { ::shutdown(socket_, net::end_of_sending); }
+
+  /// Returns the bytes of one read, at most `size`. It is empty if the connection or the time has ended.
+  std::string receive_once(std::size_t size = 65536, Milliseconds timeout = default_timeout) const {
+    std::string bytes(size, '\0');
+    if (!wait(POLLIN, detail::Deadline(timeout))) return "";
+    const long received = net::receive(socket_, bytes.data(), bytes.size());
+    bytes.resize(received > 0 ? static_cast<std::size_t>(received) : 0);
+    return bytes;
+  }
 
   /// Receives until the delimiter arrives. Takes the bytes up to the end of the delimiter, or all bytes if it does not
   /// arrive.
@@ -522,12 +522,12 @@ class RawConnection {
   int descriptor() const { return socket_; }
 
   void close() {
-    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+    if (socket_ >= 0) net::close(std::exchange(socket_, -1));
   }
   /// Closes with RST.
   void abort() {
     const linger at_once{1, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    net::set_option(socket_, SOL_SOCKET, SO_LINGER, at_once);
     close();
   }
 
@@ -541,15 +541,13 @@ class RawConnection {
     }
     int problem = 0;
     for (const addrinfo* address = found; address && socket_ < 0; address = address->ai_next) {
-      socket_ = ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
-      if (options.receive_buffer > 0) {
-        ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &options.receive_buffer, sizeof options.receive_buffer);
-      }
-      if (::connect(socket_, address->ai_addr, address->ai_addrlen) != 0) {
-        problem = errno;
+      socket_ = net::open(address->ai_family, address->ai_protocol);
+      if (options.receive_buffer > 0) net::set_option(socket_, SOL_SOCKET, SO_RCVBUF, options.receive_buffer);
+      if (::connect(socket_, address->ai_addr, static_cast<socklen_t>(address->ai_addrlen)) != 0) {
+        problem = net::last_error();
         close();
         // The peer accepted and reset the connection before connect() returned.
-        if (problem == ECONNRESET) {
+        if (problem == net::was_reset) {
           end_ = End::reset;
           break;
         }
@@ -560,12 +558,15 @@ class RawConnection {
       throw std::runtime_error("cannot connect: " + std::string(std::strerror(problem)));
   }
 
-  bool wait(short events, const detail::Deadline& deadline) const {
-    pollfd descriptor{socket_, events, 0};
+  /// Returns the events of poll(), or 0 at the deadline.
+  short wait(short events, const detail::Deadline& deadline) const {
+    pollfd descriptor{};
+    descriptor.fd = socket_;
+    descriptor.events = events;
     for (;;) {
-      const int ready = ::poll(&descriptor, 1, deadline.left());
-      if (ready > 0) return true;
-      if (ready == 0 && deadline.over()) return false;
+      const int ready = net::poll(descriptor, deadline.left());
+      if (ready > 0) return descriptor.revents;
+      if (ready == 0 && deadline.over()) return 0;
     }
   }
 
@@ -576,13 +577,16 @@ class RawConnection {
     char bytes[65536];
     for (;;) {
       if (condition()) return true;
-      if (end_ != End::open || socket_ < 0 || !wait(POLLIN, deadline)) return false;
-      const ssize_t received = ::recv(socket_, bytes, sizeof bytes, 0);
+      if (end_ != End::open || socket_ < 0) return false;
+      const short events = wait(POLLIN, deadline);
+      if (events == 0) return false;
+      const long received = net::receive(socket_, bytes, sizeof bytes);
       if (received > 0) {
         buffer_.append(bytes, static_cast<std::size_t>(received));
       } else if (received == 0) {
-        end_ = End::fin;
-      } else if (errno != EINTR) {
+        // wine's poll() takes the error of a reset, and recv() then sees a normal end.
+        end_ = (events & POLLERR) != 0 ? End::reset : End::fin;
+      } else if (net::last_error() != net::interrupted && net::last_error() != net::would_block) {
         end_ = End::reset;
       }
     }

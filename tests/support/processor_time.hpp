@@ -2,22 +2,39 @@
 
 // CPU time of this process and of the whole machine.
 
+#include "net.hpp"
+#ifndef _WIN32
 #include <sys/resource.h>
-#include <unistd.h>
+#endif
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 
 namespace test_support {
 
 /// CPU time of the whole machine and of this process, in seconds since an arbitrary moment. The time of the machine is
-/// read from /proc/stat, and is empty on systems other than Linux.
+/// empty on systems other than Linux and Windows.
 struct ProcessorTime {
   double machine = 0;
   double own = 0;
   /// CPU time of terminated children for which this process has waited.
   double children = 0;
 
+#ifdef _WIN32
+  static ProcessorTime now() {
+    const auto seconds = [](const FILETIME& time) {
+      return static_cast<double>(std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime) / 1e7;
+    };
+    FILETIME started{}, ended{}, idle{}, system{}, user{};
+    ProcessorTime time;
+    ::GetSystemTimes(&idle, &system, &user);
+    time.machine = seconds(system) + seconds(user) - seconds(idle);  // the time of the system contains the idle time
+    ::GetProcessTimes(::GetCurrentProcess(), &started, &ended, &system, &user);
+    time.own = seconds(system) + seconds(user);
+    return time;
+  }
+#else
   static ProcessorTime now() {
     const auto used_by = [](int who) {
       rusage usage{};
@@ -41,6 +58,7 @@ struct ProcessorTime {
     time.machine -= idle / static_cast<double>(::sysconf(_SC_CLK_TCK));
     return time;
   }
+#endif
 };
 
 }  // namespace test_support

@@ -2,7 +2,6 @@
 
 // Support for tests of connection faults: the bytes and the end that a client sees, and the parts of a request.
 
-#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +14,8 @@ inline RawConnection::Received seen(const Gateway& gateway, const std::string& r
   try {
     RawConnection connection(gateway);
     // Linux reports a reset only once. If send() has reported it, the next read sees a normal end.
-    if (!request.empty() && !connection.send(request) && errno == ECONNRESET) return {"", End::reset, true};
+    if (!request.empty() && !connection.send(request) && net::last_error() == net::was_reset)
+      return {"", End::reset, true};
     return connection.receive_all();
   } catch (const std::runtime_error& error) {
     // The peer may reset the connection before connect() returns.

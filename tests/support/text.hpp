@@ -2,7 +2,11 @@
 
 // Helpers for strings and exceptions.
 
+#include <chrono>
 #include <cstddef>
+#include <ctime>
+#include <iomanip>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -15,6 +19,19 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 
 /// Does the same as contains(), for files in which that name is a matcher.
 inline bool has_part(std::string_view text, std::string_view part) { return contains(text, part); }
+
+/// Reads a date of an HTTP header as a client on this machine would. It is empty for other texts.
+inline std::optional<std::chrono::system_clock::time_point> http_date(const std::string& text) {
+  std::tm date{};
+  std::istringstream in(text);
+  in >> std::get_time(&date, "%a, %d %b %Y %H:%M:%S GMT");
+  if (!in) return std::nullopt;
+#ifdef _WIN32
+  return std::chrono::system_clock::from_time_t(::_mkgmtime(&date));
+#else
+  return std::chrono::system_clock::from_time_t(::timegm(&date));
+#endif
+}
 
 /// Returns the text that a value writes to a stream.
 template <class T>

@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 from conan import ConanFile
-from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
@@ -45,8 +44,6 @@ class MockGatewayConan(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 17)
-        if self.settings.os == "Windows":
-            raise ConanInvalidConfiguration("mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL")
 
     def package_id(self):
         if self.info.options.header_only:
@@ -95,6 +92,8 @@ class MockGatewayConan(ConanFile):
             component.libdirs = []
             if self.settings.os in ("Linux", "FreeBSD"):
                 component.system_libs = ["pthread"]
+            elif self.settings.os == "Windows":
+                component.system_libs = ["ws2_32"]
         if not self.options.header_only:
             compiled = self.cpp_info.components["mock_gateway"]
             compiled.set_property("cmake_target_aliases", ["mock_gateway::compiled"])

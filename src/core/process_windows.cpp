@@ -1,0 +1,13 @@
+// Windows has neither fork() nor signals of sockets.
+
+#include "process.hpp"
+
+namespace mock_gateway::detail {
+namespace process {
+
+long id() { return 0; }
+
+void keep_sigpipe(const std::function<void()>& changing) { changing(); }
+
+}  // namespace process
+}  // namespace mock_gateway::detail
