@@ -10,8 +10,7 @@ set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 # The programs need no DLL of MinGW.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
-find_program(MOCK_GATEWAY_WINE NAMES wine64 wine PATHS /usr/lib/wine)
-set(CMAKE_CROSSCOMPILING_EMULATOR ${MOCK_GATEWAY_WINE})
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/wine.sh)
 
 # Packages of this machine do not fit the target.
 set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
