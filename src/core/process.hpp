@@ -1,3 +1,5 @@
+// The process id; preserves SIGPIPE handling. Each system has its own file.
+
 #pragma once
 
 #include <functional>
