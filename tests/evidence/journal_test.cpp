@@ -630,7 +630,7 @@ TEST_CASE("exchanges and the journal outlive their gateway") {
 
 #ifndef _WIN32  // The command is for a POSIX shell.
 TEST_CASE("the curl command of an exchange repeats the request") {
-  if (run("curl --version", "").status != 0) {
+  if (test_support::run_curl("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: test skipped");
     return;
   }

@@ -159,7 +159,7 @@ TEST_CASE("reports escape control characters in prompts, names and exceptions") 
 
 #ifndef _WIN32  // The command is for a POSIX shell.
 TEST_CASE("a curl command escapes control characters, and sends every byte") {
-  if (run("curl --version", "").status != 0) {
+  if (test_support::run_curl("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: left out");
     return;
   }
