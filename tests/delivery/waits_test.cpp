@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -357,6 +358,7 @@ TEST_CASE("a connection that is being read or drained ends within 20 ms of a sto
 TEST_CASE("the outcome and the summary of a pending exchange say what it waits for") {
   for_each([](const Kind& kind, ClockKind clock) {
     if (kind.told.empty()) return;
+    if (kind.name == std::string_view("the drain before a fault") && !test_support::tells_delivery) return;
     Waiting waiting(kind, clock);
     CHECK(eventually([&] { return waiting.exchange->outcome(0ms).waiting.rfind(kind.told, 0) == 0; }));
     const std::string summary = waiting.exchange->summary();
@@ -524,7 +526,7 @@ TEST_CASE("an advance waits for a blocked exchange until one guard expires, not 
   });
 }
 
-TEST_CASE("a client that does not read delays an advance only briefly") {
+TEST_CASE("a client that does not read delays an advance only briefly" * doctest::skip(!test_support::tells_delivery)) {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(chunks({raw_bytes(std::string(50'000, 'x'))})
@@ -588,7 +590,8 @@ TEST_CASE("when a gate reports delivery, the client has everything before the ga
   }
 }
 
-TEST_CASE("while the client does not read, a gate is reached but not delivered") {
+TEST_CASE("while the client does not read, a gate is reached but not delivered" *
+          doctest::skip(!test_support::tells_delivery)) {
   for (const bool stalls : {false, true}) {
     Gate gate;
     Gateway gateway;
@@ -610,7 +613,8 @@ TEST_CASE("while the client does not read, a gate is reached but not delivered")
   }
 }
 
-TEST_CASE("a gate counts the exchanges that it holds, not an exchange that left before delivery") {
+TEST_CASE("a gate counts the exchanges that it holds, not an exchange that left before delivery" *
+          doctest::skip(!test_support::tells_delivery)) {
   Gate gate;
   Gateway gateway;
   const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")}).hold(gate, before_event(2));

@@ -31,7 +31,17 @@
 
 #include <cstddef>
 
-namespace test_support::net {
+namespace test_support {
+
+/// Whether the system tells which sent bytes the peer's kernel has received. Without it, a gateway does not wait for
+/// clients that read late, and tests of that are skipped.
+#ifdef _WIN32
+constexpr bool tells_delivery = false;
+#else
+constexpr bool tells_delivery = true;
+#endif
+
+namespace net {
 
 #ifdef _WIN32
 
@@ -102,4 +112,6 @@ void set_option(int socket, int level, int name, const Value& value) {
   ::setsockopt(socket, level, name, reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-}  // namespace test_support::net
+}  // namespace net
+
+}  // namespace test_support
