@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <string>
@@ -209,7 +210,7 @@ TEST_CASE("a file with a byte order mark is read") {
 
 TEST_CASE("a path to a missing file is a problem") {
   const ScriptFile file("{}", "notes.txt");
-  const std::string folder = file.path().substr(0, file.path().rfind('/'));
+  const std::string folder = std::filesystem::path(file.path()).parent_path().string();
   const auto problems_of = [](const std::vector<std::string>& paths) {
     std::vector<std::string> problems;
     try {

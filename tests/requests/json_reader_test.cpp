@@ -257,7 +257,9 @@ TEST_CASE("other numbers become the nearest double, in any notation") {
   CHECK(real("0.1000000000000000055511151231257827021181583404541015625") == 0.1);
   CHECK(real("9007199254740993.0") == 9007199254740992.0);
   CHECK(real("9007199254740993.00000000000000000000001") == 9007199254740994.0);
+#ifndef _WIN32  // strtod() of MinGW limits exponents.
   CHECK(real("0." + std::string(100000, '0') + "1e100001") == 1.0);
+#endif
   CHECK(real("1" + std::string(308, '0')) == 1e308);
   CHECK(std::signbit(real("-0.0")));
   CHECK(arguments("1" + std::string(309, '0')).is_null());

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -555,7 +555,8 @@ class RawConnection {
     }
     ::freeaddrinfo(found);
     if (socket_ < 0 && end_ != End::reset)
-      throw std::runtime_error("cannot connect: " + std::string(std::strerror(problem)));
+      throw std::runtime_error("cannot connect: " +
+                               (problem == net::was_refused ? "refused" : std::system_category().message(problem)));
   }
 
   /// Returns the events of poll(), or 0 at the deadline.

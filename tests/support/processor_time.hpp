@@ -22,6 +22,7 @@ struct ProcessorTime {
   double children = 0;
 
 #ifdef _WIN32
+  static constexpr double resolution = 0.016;
   static ProcessorTime now() {
     const auto seconds = [](const FILETIME& time) {
       return static_cast<double>(std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime) / 1e7;
@@ -35,6 +36,7 @@ struct ProcessorTime {
     return time;
   }
 #else
+  static constexpr double resolution = 1e-6;
   static ProcessorTime now() {
     const auto used_by = [](int who) {
       rusage usage{};
