@@ -320,21 +320,22 @@ def assemble(library):
 
     def define_macros():
         body.extend(MACROS.format(abi=library.abi).split("\n"))
+
+    def undefine_macros():
+        body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE"])
+
+    def add_all(parts):
+        define_macros()
         body.append("#ifdef _WIN32")
         for name in WINDOWS_MACROS:
             body.extend([f'#pragma push_macro("{name}")', f"#undef {name}"])
         body.extend(["#endif", ""])
-
-    def undefine_macros():
-        body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE", "#ifdef _WIN32"])
-        body.extend(f'#pragma pop_macro("{name}")' for name in WINDOWS_MACROS)
-        body.append("#endif")
-
-    def add_all(parts):
-        define_macros()
         for part in parts:
             add(part)
         undefine_macros()
+        body.append("#ifdef _WIN32")
+        body.extend(f'#pragma pop_macro("{name}")' for name in WINDOWS_MACROS)
+        body.append("#endif")
 
     contents.append(("Interface", 0))
     body.extend(["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP", ""])

@@ -17,8 +17,8 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-// The functions of C libraries for UTC differ, so these count days themselves. Their years begin in March, so that a leap
-// day is the last, and an era has 400 years. 1970 began 719,468 days after the first era.
+// The functions of C libraries for UTC differ, so these count days themselves. Their years begin in March, so that a
+// leap day is the last, and an era has 400 years. 1970 began 719,468 days after the first era.
 inline constexpr std::int64_t era = 146'097;
 
 /// Returns the date and time in UTC.

@@ -1,3 +1,5 @@
+// Whether a process was forked; SIGPIPE.
+
 #pragma once
 
 #include <functional>
