@@ -18899,7 +18899,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
 MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
-  if (out.back() != '{') out += ',';
+  if (out.empty() || out.back() != '{') out += ',';
   out += '"';
   out += name;
   out += "\":";

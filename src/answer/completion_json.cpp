@@ -16,7 +16,7 @@ namespace mock_gateway::detail {
 namespace completions {
 
 void append_name(std::string& out, std::string_view name) {
-  if (out.back() != '{') out += ',';
+  if (out.empty() || out.back() != '{') out += ',';
   out += '"';
   out += name;
   out += "\":";
