@@ -338,7 +338,8 @@ TEST_CASE("a half-closed client that reads to the end of its stream did not leav
 
 // --- Slow ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a slow but steady client is not cut off and gets no finding") {
+TEST_CASE("a slow but steady client is not cut off and gets no finding" *
+          doctest::skip(!test_support::tells_delivery)) {
   constexpr auto timeout = 400ms;
   // Repeats the test if the machine paused, because the client paused then too.
   bool paused = true;
@@ -371,7 +372,8 @@ TEST_CASE("a slow but steady client is not cut off and gets no finding") {
 
 // --- Requests before the end of the previous reply -------------------------------------------------------------------
 
-TEST_CASE("a request sent before the end of a stream on its connection is a finding") {
+TEST_CASE("a request sent before the end of a stream on its connection is a finding" *
+          doctest::skip(!test_support::tells_arrival)) {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply("second");

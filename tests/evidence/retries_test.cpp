@@ -59,7 +59,7 @@ struct Wire {
 
 // --- The order of requests -------------------------------------------------------------------------------------------
 
-TEST_CASE("a retry on an older connection is recognized") {
+TEST_CASE("a retry on an older connection is recognized" * doctest::skip(!test_support::tells_arrival)) {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(rate_limited(60s), "Hello.");
   const Http http{gateway};

@@ -37,8 +37,10 @@ namespace test_support {
 /// clients that read late, and tests of that are skipped.
 #ifdef _WIN32
 constexpr bool tells_delivery = false;
+constexpr bool tells_arrival = false;  // when a request's bytes reached the system
 #else
 constexpr bool tells_delivery = true;
+constexpr bool tells_arrival = true;
 #endif
 
 namespace net {
