@@ -289,7 +289,9 @@ WakePair open_wake() {
 
 void signal_wake(const WakePair& wake) {
   const char once = 1;
-  ::send(handle(wake.writing), &once, 1, 0);  // if the buffer is full, the socket is readable already
+  // wine sometimes refuses a send during a receive. A full receive buffer is no error.
+  while (::send(handle(wake.writing), &once, 1, 0) < 0 && ::WSAGetLastError() == WSAEWOULDBLOCK)
+    std::this_thread::yield();
 }
 
 void clear_wake(const WakePair& wake) {
