@@ -6079,8 +6079,7 @@ inline constexpr Rule rules[] = {
      "<400> InternalError.Algo.InvalidParameter: The length of the tool name cannot exceed 64."},
     {dashscope, "tool_result_unknown_id", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding "
-     "message "
-     "with \"tool_calls\"."},
+     "message with \"tool_calls\"."},
     {dashscope, "tool_call_unanswered", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool "
      "messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: {at}"},
@@ -27174,6 +27173,9 @@ MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
 #ifdef _WIN32
 // The system calls for sockets on Windows: options, FIN, RST, backlog, WSAPoll; the precision of timers.
 
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
 #ifndef NOMINMAX
 #define NOMINMAX
 #endif
@@ -27702,6 +27704,12 @@ MOCK_GATEWAY_INLINE void StackedThread::join() {
 #ifdef _WIN32
 // Threads of Windows with a minimal stack size.
 
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
 #include <winsock2.h>
 
 #include <windows.h>
@@ -31088,11 +31096,11 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
   if (reported_) reported_->add_notes(harmless);
   const auto kind_of = [](const Finding& finding) {
-    // A retry's wait differs each time: "retried 0.5 s after 429 ..., but Retry-After was 1 s".
-    const bool is_retry = finding.message.rfind("retried ", 0) == 0;
-    return std::pair(
-        finding.code,
-        finding.message.substr(is_retry ? std::min(finding.message.size(), finding.message.find(", but ")) : 0));
+    // The wait differs each time: "retried 0.5 s after 429 ..., but Retry-After was 1 s".
+    const bool is_wait = finding.code == detail::finding_kinds::retry_after_ignored.code ||
+                         finding.code == detail::finding_kinds::retry_delay_in_body_ignored.code;
+    const std::size_t reason = is_wait ? std::min(finding.message.find(", but "), finding.message.size()) : 0;
+    return std::pair(finding.code, finding.message.substr(reason));
   };
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
   for (const Finding& finding : findings_) alike[kind_of(finding)].push_back(&finding);
@@ -35043,7 +35051,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"blank-lines-before-reply", "sends three blank lines before the first event or the JSON", "AstrBot#403",
      "skips blank lines", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
-    {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
+    {"brotli-unasked", "compresses the answer with Brotli, even if Accept-Encoding does not offer it",
      "agentgateway/agentgateway#3040",
      "decompresses the answer, or reports the encoding; never shows the compressed bytes", error_too,
      [](bool streamed) {
@@ -35117,9 +35125,9 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"final-blank-line-missing", "ends the stream after the line with [DONE], without a blank line",
      "WHATWG HTML 9.2.6: such an event is dropped", "has the finish_reason, and does not need [DONE]", streams_only,
      [] { return SseDialect().final_blank_line(false); }},
-    {"gzip-unasked", "compresses the stream with gzip, whatever Accept-Encoding says", "RFC 9110, section 12.5.3",
-     "decompresses the stream as it arrives, or reports the encoding", error_too | streams_only,
-     [] { return SseDialect().gzip(true); }},
+    {"gzip-unasked", "compresses the stream with gzip, even if Accept-Encoding does not offer it",
+     "RFC 9110, section 12.5.3", "decompresses the stream as it arrives, or reports the encoding",
+     error_too | streams_only, [] { return SseDialect().gzip(true); }},
     {"header-names-in-lower-case", "sends all header names in lower case",
      "RFC 9110, section 5.1: names are case-insensitive",
      "finds Content-Type, Content-Length and Transfer-Encoding in any case", whole_answer,
@@ -35165,7 +35173,8 @@ inline constexpr ScenarioRow framing_rows[] = {
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
-    {"zstd-frame-per-event", "compresses each event separately, as a Zstandard frame, whatever Accept-Encoding says",
+    {"zstd-frame-per-event",
+     "compresses each event separately, as a Zstandard frame, even if Accept-Encoding does not offer it",
      "BerriAI/litellm#40028, RFC 8878, section 3.1", "decompresses every frame, or reports the encoding",
      error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, zstd_frame); }, without_done,
      [](const Reply& reply) { return reply.header("Content-Encoding", "zstd"); }},
@@ -39468,7 +39477,7 @@ MOCK_GATEWAY_INLINE void set_usage(ScriptReader& reader, const ScriptNode& node,
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
     {"number", &positive, "the chunk, counted from 1", nullptr, true},
-    {"fields", &json_object, "what is merged into it (RFC 7396)", nullptr, true},
+    {"fields", &json_object, "the members to merge into it (RFC 7396)", nullptr, true},
 };
 inline constexpr ScriptTable extra_chunk_table{"extra_chunk", extra_chunk_rows, std::size(extra_chunk_rows)};
 
@@ -41382,208 +41391,208 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5955    request/embedding_request.hpp
 //   5979    request/chat_parser.hpp
 //   5997    request/service_rules.hpp
-//   6110    request/chat_fields.hpp
-//   6158    request/chat_reader.hpp
-//   6267    keys/secrets.hpp
-//   6310    keys/key_store.hpp
-//   6562    answer/events.hpp
-//   6620    answer/tokens.hpp
-//   6691    answer/completion.hpp
-//   6781    answer/bodies.hpp
-//   6820    answer/completion_json.hpp
-//   6860    answer/completion_events.hpp
-//   6923    answer/words.hpp
-//   6938    answer/default_reply.hpp
-//   6953    answer/schema_checker.hpp
-//   7056    answer/embeddings.hpp
-//   7072    answer/occurrences.hpp
-//   7107    script/matcher_node.hpp
-//   7227    script/owed_replies.hpp
-//   7289    script/script.hpp
-//   7555    script/chaos_plan.hpp
-//   7597    script/chaos_rules.hpp
-//   7671    script/connection_faults.hpp
-//   7725    script/forced_failures.hpp
-//   7764    script/field_matchers.hpp
-//   7839    script/hiding.hpp
-//   7881    script/excerpts.hpp
-//   7905    script/json_comparison.hpp
-//   7931    delivery/answer_log.hpp
-//   8041    delivery/gzip.hpp
-//   8067    delivery/framing.hpp
-//   8125    delivery/outlet.hpp
-//   8173    delivery/pace_schedule.hpp
-//   8215    delivery/progress.hpp
-//   8277    delivery/waits.hpp
-//   8353    delivery/write_queue.hpp
-//   8448    delivery/delivery.hpp
-//   8738    http/exchange_observer.hpp
-//   8772    http/sockets.hpp
-//   8914    http/wakes.hpp
-//   8986    http/connection.hpp
-//   9255    http/request_reader.hpp
-//   9382    http/server.hpp
-//   9444    http/response.hpp
-//   9459    http/turned_away.hpp
-//   9507    http/workers.hpp
-//   9563    http/acceptor.hpp
-//   9609    http/poller.hpp
-//   9663    http/reactor.hpp
-//   9769    evidence/kept_problems.hpp
-//   9832    evidence/record.hpp
-//  10093    evidence/diagnosis.hpp
-//  10158    evidence/gateway_problems.hpp
-//  10257    evidence/review_parts.hpp
-//  10326    serve/asked_requests.hpp
-//  10403    serve/operations.hpp
-//  10490    serve/served_models.hpp
-//  10531    serve/gateway_state.hpp
-//  10591    serve/served_request.hpp
-//  10799    serve/runner.hpp
-//  10855    serve/connection_loop.hpp
-//  10898    serve/tester_code.hpp
-//  10969    gateway/catalogue_entries.hpp
-//  11242    gateway/option_values.hpp
-//  11307    gateway/sweep_run.hpp
-//  11331    document/script_reader.hpp
-//  11542    document/script_sections.hpp
-//  11728    document/script_values.hpp
-//  11896    core/calendar.cpp
-//  12002    core/clock.cpp
-//  12407    core/gate.cpp
-//  12619    core/json_reader.cpp
-//  12960    core/pattern.cpp
-//  13373    core/process_posix.cpp
-//  13411    core/process_windows.cpp
-//  13427    core/random.cpp
-//  13486    core/reporter.cpp
-//  13584    core/text.cpp
-//  13936    model/acceptance.cpp
-//  13995    model/checks.cpp
-//  14032    model/connection_fault.cpp
-//  14134    model/failure.cpp
-//  14276    model/fault.cpp
-//  14510    model/finding.cpp
-//  14544    model/http_reply.cpp
-//  14610    model/pace.cpp
-//  14808    model/profile.cpp
-//  15111    model/range.cpp
-//  15141    model/received_request.cpp
-//  15209    model/reply.cpp
-//  15615    model/reply_checks.cpp
-//  15809    model/reply_template.cpp
-//  15976    model/sent_answer.cpp
-//  16004    model/sse_dialect.cpp
-//  16149    request/chat_fields.cpp
-//  16291    request/chat_messages.cpp
-//  16517    request/chat_reader.cpp
-//  16932    request/chat_request.cpp
-//  17016    request/chat_rules.cpp
-//  17321    request/embedding_request.cpp
-//  17409    keys/api_key.cpp
-//  17470    keys/key_limits.cpp
-//  17634    keys/key_store.cpp
-//  18087    keys/keys.cpp
-//  18161    keys/secrets.cpp
-//  18366    answer/bodies.cpp
-//  18453    answer/completion.cpp
-//  18678    answer/completion_events.cpp
-//  18893    answer/completion_json.cpp
-//  19134    answer/default_reply.cpp
-//  19311    answer/embeddings.cpp
-//  19428    answer/schema_checker.cpp
-//  19893    answer/schema_instance.cpp
-//  20266    answer/tokens.cpp
-//  20487    answer/words.cpp
-//  20548    script/chaos.cpp
-//  20688    script/chaos_rules.cpp
-//  20800    script/connection_faults.cpp
-//  20909    script/excerpts.cpp
-//  20971    script/field_matchers.cpp
-//  21444    script/forced_failures.cpp
-//  21533    script/hiding.cpp
-//  21651    script/json_comparison.cpp
-//  21737    script/matcher.cpp
-//  22045    script/matchers.cpp
-//  22396    script/scope.cpp
-//  22454    script/script.cpp
-//  22872    script/text_matchers.cpp
-//  23011    delivery/answer_log.cpp
-//  23181    delivery/delivery.cpp
-//  23651    delivery/faults_and_waits.cpp
-//  23947    delivery/framing.cpp
-//  24087    delivery/gzip.cpp
-//  24159    delivery/pace_schedule.cpp
-//  24228    delivery/progress.cpp
-//  24309    delivery/write_queue.cpp
-//  24450    http/acceptor.cpp
-//  24565    http/compatibility.cpp
-//  24618    http/connection.cpp
-//  25204    http/poller.cpp
-//  25380    http/reactor.cpp
-//  25643    http/request_reader.cpp
-//  26116    http/response.cpp
-//  26197    http/server.cpp
-//  26631    http/sockets.cpp
-//  26665    http/sockets_posix.cpp
-//  27172    http/sockets_windows.cpp
-//  27479    http/turned_away.cpp
-//  27563    http/workers.cpp
-//  27649    http/workers_posix.cpp
-//  27700    http/workers_windows.cpp
-//  27744    evidence/diagnosis.cpp
-//  27974    evidence/evidence_json.cpp
-//  28343    evidence/exchange.cpp
-//  28637    evidence/gateway_problems.cpp
-//  29084    evidence/journal.cpp
-//  29239    evidence/kept_problems.cpp
-//  29349    evidence/notes.cpp
-//  29451    evidence/record.cpp
-//  29913    evidence/redaction.cpp
-//  30055    evidence/redirects.cpp
-//  30179    evidence/retries.cpp
-//  30713    evidence/review.cpp
-//  31137    evidence/told_in_body.cpp
-//  31234    evidence/verification.cpp
-//  31352    serve/answer_headers.cpp
-//  31444    serve/asked_requests.cpp
-//  31511    serve/chat_judge.cpp
-//  31871    serve/connection_loop.cpp
-//  32032    serve/gateway_state.cpp
-//  32068    serve/judge.cpp
-//  32329    serve/limits.cpp
-//  32438    serve/operations.cpp
-//  32708    serve/reply_answer.cpp
-//  32850    serve/request_checks.cpp
-//  32957    serve/runner.cpp
-//  33361    serve/served_models.cpp
-//  33444    serve/served_request.cpp
-//  33529    gateway/catalogue.cpp
-//  33952    gateway/catalogue_chunks.cpp
-//  34263    gateway/catalogue_delivery.cpp
-//  34427    gateway/catalogue_entries.cpp
-//  34657    gateway/catalogue_failures.cpp
-//  34948    gateway/catalogue_framing.cpp
-//  35179    gateway/catalogue_tool_calls.cpp
-//  35386    gateway/chat_script.cpp
-//  35535    gateway/gateway.cpp
-//  35834    gateway/mishaps.cpp
-//  36176    gateway/options.cpp
-//  36390    gateway/sweep.cpp
-//  36810    document/scenario_files.cpp
-//  36948    document/script_document.cpp
-//  37341    document/script_faults.cpp
-//  37636    document/script_files.cpp
-//  37780    document/script_gateway.cpp
-//  38158    document/script_matchers.cpp
-//  38466    document/script_objects.cpp
-//  38626    document/script_reader.cpp
-//  39074    document/script_references.cpp
-//  39410    document/script_replies.cpp
-//  39801    document/script_schema.cpp
-//  39928    document/script_sections.cpp
-//  40471    document/script_values.cpp
-//  40861  Adapters
-//  40878    adapters/catch2.hpp
-//  41032    adapters/doctest.hpp
-//  41192    adapters/gtest.hpp
+//   6109    request/chat_fields.hpp
+//   6157    request/chat_reader.hpp
+//   6266    keys/secrets.hpp
+//   6309    keys/key_store.hpp
+//   6561    answer/events.hpp
+//   6619    answer/tokens.hpp
+//   6690    answer/completion.hpp
+//   6780    answer/bodies.hpp
+//   6819    answer/completion_json.hpp
+//   6859    answer/completion_events.hpp
+//   6922    answer/words.hpp
+//   6937    answer/default_reply.hpp
+//   6952    answer/schema_checker.hpp
+//   7055    answer/embeddings.hpp
+//   7071    answer/occurrences.hpp
+//   7106    script/matcher_node.hpp
+//   7226    script/owed_replies.hpp
+//   7288    script/script.hpp
+//   7554    script/chaos_plan.hpp
+//   7596    script/chaos_rules.hpp
+//   7670    script/connection_faults.hpp
+//   7724    script/forced_failures.hpp
+//   7763    script/field_matchers.hpp
+//   7838    script/hiding.hpp
+//   7880    script/excerpts.hpp
+//   7904    script/json_comparison.hpp
+//   7930    delivery/answer_log.hpp
+//   8040    delivery/gzip.hpp
+//   8066    delivery/framing.hpp
+//   8124    delivery/outlet.hpp
+//   8172    delivery/pace_schedule.hpp
+//   8214    delivery/progress.hpp
+//   8276    delivery/waits.hpp
+//   8352    delivery/write_queue.hpp
+//   8447    delivery/delivery.hpp
+//   8737    http/exchange_observer.hpp
+//   8771    http/sockets.hpp
+//   8913    http/wakes.hpp
+//   8985    http/connection.hpp
+//   9254    http/request_reader.hpp
+//   9381    http/server.hpp
+//   9443    http/response.hpp
+//   9458    http/turned_away.hpp
+//   9506    http/workers.hpp
+//   9562    http/acceptor.hpp
+//   9608    http/poller.hpp
+//   9662    http/reactor.hpp
+//   9768    evidence/kept_problems.hpp
+//   9831    evidence/record.hpp
+//  10092    evidence/diagnosis.hpp
+//  10157    evidence/gateway_problems.hpp
+//  10256    evidence/review_parts.hpp
+//  10325    serve/asked_requests.hpp
+//  10402    serve/operations.hpp
+//  10489    serve/served_models.hpp
+//  10530    serve/gateway_state.hpp
+//  10590    serve/served_request.hpp
+//  10798    serve/runner.hpp
+//  10854    serve/connection_loop.hpp
+//  10897    serve/tester_code.hpp
+//  10968    gateway/catalogue_entries.hpp
+//  11241    gateway/option_values.hpp
+//  11306    gateway/sweep_run.hpp
+//  11330    document/script_reader.hpp
+//  11541    document/script_sections.hpp
+//  11727    document/script_values.hpp
+//  11895    core/calendar.cpp
+//  12001    core/clock.cpp
+//  12406    core/gate.cpp
+//  12618    core/json_reader.cpp
+//  12959    core/pattern.cpp
+//  13372    core/process_posix.cpp
+//  13410    core/process_windows.cpp
+//  13426    core/random.cpp
+//  13485    core/reporter.cpp
+//  13583    core/text.cpp
+//  13935    model/acceptance.cpp
+//  13994    model/checks.cpp
+//  14031    model/connection_fault.cpp
+//  14133    model/failure.cpp
+//  14275    model/fault.cpp
+//  14509    model/finding.cpp
+//  14543    model/http_reply.cpp
+//  14609    model/pace.cpp
+//  14807    model/profile.cpp
+//  15110    model/range.cpp
+//  15140    model/received_request.cpp
+//  15208    model/reply.cpp
+//  15614    model/reply_checks.cpp
+//  15808    model/reply_template.cpp
+//  15975    model/sent_answer.cpp
+//  16003    model/sse_dialect.cpp
+//  16148    request/chat_fields.cpp
+//  16290    request/chat_messages.cpp
+//  16516    request/chat_reader.cpp
+//  16931    request/chat_request.cpp
+//  17015    request/chat_rules.cpp
+//  17320    request/embedding_request.cpp
+//  17408    keys/api_key.cpp
+//  17469    keys/key_limits.cpp
+//  17633    keys/key_store.cpp
+//  18086    keys/keys.cpp
+//  18160    keys/secrets.cpp
+//  18365    answer/bodies.cpp
+//  18452    answer/completion.cpp
+//  18677    answer/completion_events.cpp
+//  18892    answer/completion_json.cpp
+//  19133    answer/default_reply.cpp
+//  19310    answer/embeddings.cpp
+//  19427    answer/schema_checker.cpp
+//  19892    answer/schema_instance.cpp
+//  20265    answer/tokens.cpp
+//  20486    answer/words.cpp
+//  20547    script/chaos.cpp
+//  20687    script/chaos_rules.cpp
+//  20799    script/connection_faults.cpp
+//  20908    script/excerpts.cpp
+//  20970    script/field_matchers.cpp
+//  21443    script/forced_failures.cpp
+//  21532    script/hiding.cpp
+//  21650    script/json_comparison.cpp
+//  21736    script/matcher.cpp
+//  22044    script/matchers.cpp
+//  22395    script/scope.cpp
+//  22453    script/script.cpp
+//  22871    script/text_matchers.cpp
+//  23010    delivery/answer_log.cpp
+//  23180    delivery/delivery.cpp
+//  23650    delivery/faults_and_waits.cpp
+//  23946    delivery/framing.cpp
+//  24086    delivery/gzip.cpp
+//  24158    delivery/pace_schedule.cpp
+//  24227    delivery/progress.cpp
+//  24308    delivery/write_queue.cpp
+//  24449    http/acceptor.cpp
+//  24564    http/compatibility.cpp
+//  24617    http/connection.cpp
+//  25203    http/poller.cpp
+//  25379    http/reactor.cpp
+//  25642    http/request_reader.cpp
+//  26115    http/response.cpp
+//  26196    http/server.cpp
+//  26630    http/sockets.cpp
+//  26664    http/sockets_posix.cpp
+//  27171    http/sockets_windows.cpp
+//  27481    http/turned_away.cpp
+//  27565    http/workers.cpp
+//  27651    http/workers_posix.cpp
+//  27702    http/workers_windows.cpp
+//  27752    evidence/diagnosis.cpp
+//  27982    evidence/evidence_json.cpp
+//  28351    evidence/exchange.cpp
+//  28645    evidence/gateway_problems.cpp
+//  29092    evidence/journal.cpp
+//  29247    evidence/kept_problems.cpp
+//  29357    evidence/notes.cpp
+//  29459    evidence/record.cpp
+//  29921    evidence/redaction.cpp
+//  30063    evidence/redirects.cpp
+//  30187    evidence/retries.cpp
+//  30721    evidence/review.cpp
+//  31145    evidence/told_in_body.cpp
+//  31242    evidence/verification.cpp
+//  31360    serve/answer_headers.cpp
+//  31452    serve/asked_requests.cpp
+//  31519    serve/chat_judge.cpp
+//  31879    serve/connection_loop.cpp
+//  32040    serve/gateway_state.cpp
+//  32076    serve/judge.cpp
+//  32337    serve/limits.cpp
+//  32446    serve/operations.cpp
+//  32716    serve/reply_answer.cpp
+//  32858    serve/request_checks.cpp
+//  32965    serve/runner.cpp
+//  33369    serve/served_models.cpp
+//  33452    serve/served_request.cpp
+//  33537    gateway/catalogue.cpp
+//  33960    gateway/catalogue_chunks.cpp
+//  34271    gateway/catalogue_delivery.cpp
+//  34435    gateway/catalogue_entries.cpp
+//  34665    gateway/catalogue_failures.cpp
+//  34956    gateway/catalogue_framing.cpp
+//  35188    gateway/catalogue_tool_calls.cpp
+//  35395    gateway/chat_script.cpp
+//  35544    gateway/gateway.cpp
+//  35843    gateway/mishaps.cpp
+//  36185    gateway/options.cpp
+//  36399    gateway/sweep.cpp
+//  36819    document/scenario_files.cpp
+//  36957    document/script_document.cpp
+//  37350    document/script_faults.cpp
+//  37645    document/script_files.cpp
+//  37789    document/script_gateway.cpp
+//  38167    document/script_matchers.cpp
+//  38475    document/script_objects.cpp
+//  38635    document/script_reader.cpp
+//  39083    document/script_references.cpp
+//  39419    document/script_replies.cpp
+//  39810    document/script_schema.cpp
+//  39937    document/script_sections.cpp
+//  40480    document/script_values.cpp
+//  40870  Adapters
+//  40887    adapters/catch2.hpp
+//  41041    adapters/doctest.hpp
+//  41201    adapters/gtest.hpp

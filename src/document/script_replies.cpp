@@ -71,7 +71,7 @@ void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
     {"number", &positive, "the chunk, counted from 1", nullptr, true},
-    {"fields", &json_object, "what is merged into it (RFC 7396)", nullptr, true},
+    {"fields", &json_object, "the members to merge into it (RFC 7396)", nullptr, true},
 };
 inline constexpr ScriptTable extra_chunk_table{"extra_chunk", extra_chunk_rows, std::size(extra_chunk_rows)};
 

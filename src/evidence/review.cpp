@@ -403,11 +403,11 @@ std::string Review::message() const {
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
   if (reported_) reported_->add_notes(harmless);
   const auto kind_of = [](const Finding& finding) {
-    // A retry's wait differs each time: "retried 0.5 s after 429 …, but Retry-After was 1 s".
-    const bool is_retry = finding.message.rfind("retried ", 0) == 0;
-    return std::pair(
-        finding.code,
-        finding.message.substr(is_retry ? std::min(finding.message.size(), finding.message.find(", but ")) : 0));
+    // The wait differs each time: "retried 0.5 s after 429 …, but Retry-After was 1 s".
+    const bool is_wait = finding.code == detail::finding_kinds::retry_after_ignored.code ||
+                         finding.code == detail::finding_kinds::retry_delay_in_body_ignored.code;
+    const std::size_t reason = is_wait ? std::min(finding.message.find(", but "), finding.message.size()) : 0;
+    return std::pair(finding.code, finding.message.substr(reason));
   };
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
   for (const Finding& finding : findings_) alike[kind_of(finding)].push_back(&finding);

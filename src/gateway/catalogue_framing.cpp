@@ -104,7 +104,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"blank-lines-before-reply", "sends three blank lines before the first event or the JSON", "AstrBot#403",
      "skips blank lines", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
-    {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
+    {"brotli-unasked", "compresses the answer with Brotli, even if Accept-Encoding does not offer it",
      "agentgateway/agentgateway#3040",
      "decompresses the answer, or reports the encoding; never shows the compressed bytes", error_too,
      [](bool streamed) {
@@ -178,9 +178,9 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"final-blank-line-missing", "ends the stream after the line with [DONE], without a blank line",
      "WHATWG HTML 9.2.6: such an event is dropped", "has the finish_reason, and does not need [DONE]", streams_only,
      [] { return SseDialect().final_blank_line(false); }},
-    {"gzip-unasked", "compresses the stream with gzip, whatever Accept-Encoding says", "RFC 9110, section 12.5.3",
-     "decompresses the stream as it arrives, or reports the encoding", error_too | streams_only,
-     [] { return SseDialect().gzip(true); }},
+    {"gzip-unasked", "compresses the stream with gzip, even if Accept-Encoding does not offer it",
+     "RFC 9110, section 12.5.3", "decompresses the stream as it arrives, or reports the encoding",
+     error_too | streams_only, [] { return SseDialect().gzip(true); }},
     {"header-names-in-lower-case", "sends all header names in lower case",
      "RFC 9110, section 5.1: names are case-insensitive",
      "finds Content-Type, Content-Length and Transfer-Encoding in any case", whole_answer,
@@ -226,7 +226,8 @@ inline constexpr ScenarioRow framing_rows[] = {
      [](Chunks& chunks) {
        for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
-    {"zstd-frame-per-event", "compresses each event separately, as a Zstandard frame, whatever Accept-Encoding says",
+    {"zstd-frame-per-event",
+     "compresses each event separately, as a Zstandard frame, even if Accept-Encoding does not offer it",
      "BerriAI/litellm#40028, RFC 8878, section 3.1", "decompresses every frame, or reports the encoding",
      error_too | streams_only, [](Chunks& chunks) { compress_each(chunks, zstd_frame); }, without_done,
      [](const Reply& reply) { return reply.header("Content-Encoding", "zstd"); }},

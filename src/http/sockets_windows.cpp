@@ -1,5 +1,8 @@
 // The system calls for sockets on Windows: options, FIN, RST, backlog, WSAPoll; the precision of timers.
 
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
 #ifndef NOMINMAX
 #define NOMINMAX
 #endif

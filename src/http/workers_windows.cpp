@@ -1,5 +1,11 @@
 // Threads of Windows with a minimal stack size.
 
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
 #include <winsock2.h>
 
 #include <windows.h>

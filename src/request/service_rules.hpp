@@ -89,8 +89,7 @@ inline constexpr Rule rules[] = {
      "<400> InternalError.Algo.InvalidParameter: The length of the tool name cannot exceed 64."},
     {dashscope, "tool_result_unknown_id", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding "
-     "message "
-     "with \"tool_calls\"."},
+     "message with \"tool_calls\"."},
     {dashscope, "tool_call_unanswered", "invalid_parameter_error",
      "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool "
      "messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: {at}"},

@@ -222,7 +222,8 @@ class Large(unittest.TestCase):
         with Program({"stubs": [{"reply": "a"}]}) as gateway:
             self.assertEqual(gateway.chat("a" * 400_000)[0], 200)
             # Each searched text almost matches at every position of the body.
-            short, long = (self.cost(gateway, "GET", f"{API}/journal?text={'a' * size}b") for size in (3, 3000))
+            short, long = (min(self.cost(gateway, "GET", f"{API}/journal?text={'a' * size}b") for _ in range(5))
+                           for size in (3, 3000))
             self.assertLess(long, 3 * max(short, LEAST), f"{short:.2f} s for 4 bytes, {long:.2f} s for 3,001")
             for text, found in ("a" * 4096, 1), ("A" * 50, 1), ("a" * 4095 + "b", 0), ("aaab", 0):
                 with self.subTest(text[-5:]):

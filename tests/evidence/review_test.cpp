@@ -672,6 +672,17 @@ TEST_CASE("a repeated finding is counted, not printed again") {
         "3)");
 }
 
+TEST_CASE("retries after different errors are told separately") {
+  Wire wire;
+  for (const Failure& failure : {unauthorized(), forbidden()}) {
+    wire.gateway.fail_next(failure, 2);
+    for (int i = 0; i < 2; ++i) wire.http.chat();
+  }
+  const std::string message = wire.gateway.review().message();
+  CHECK(has_part(message, "retried_final_error (exchange 2 after 1): retried after 401"));
+  CHECK(has_part(message, "retried_final_error (exchange 4 after 3): retried after 403"));
+}
+
 TEST_CASE("findings of one severity come in the order of exchanges") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s));
