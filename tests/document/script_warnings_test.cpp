@@ -542,10 +542,16 @@ TEST_CASE("reading, mounting and rereading a script take time proportional to it
       return cpu_seconds_of(document, base);
     };
     const auto ratio = [&] { return seconds(4 * shape.some) / seconds(shape.some); };
-    // With quadratic growth, the ratio would be 16. A busy machine also increases CPU time a little.
+    // With quadratic growth, the ratio would be 16. A busy machine also increases CPU time a little. On Windows this is
+    // wall time, and wine's heap takes longer for each of many large blocks.
+#ifdef _WIN32
+    constexpr double limit = 10;
+#else
+    constexpr double limit = 6;
+#endif
     const double first = ratio();
     INFO(std::string(shape.name), ": ", first, " times as long for four times the size");
-    CHECK((first < 6 || ratio() < 6));
+    CHECK((first < limit || ratio() < limit));
   }
 }
 

@@ -60,7 +60,7 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
 TEST_CASE("a gateway stops within 50 ms with any open connections") {
   const int runs = test_support::sanitized ? 5 : 50;
 #ifdef _WIN32
-  constexpr double limit = 500;  // wine's server handles each call
+  constexpr double limit = 100;  // wine's server handles each call
 #else
   constexpr double limit = 50;
 #endif
