@@ -1,6 +1,7 @@
 // How a key arrives: in headers besides Authorization, or not at all; operations that need none.
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -103,12 +104,16 @@ TEST_CASE("equal keys in several headers are accepted, different ones refused wh
 }
 
 TEST_CASE("the value of a key header is masked wherever keys are") {
+  std::mutex mutex;
   std::string logged;
   Gateway gateway{quiet()
                       .key_header("X-Team-Token")
                       .api_key("EMPTY")
                       .unmatched(Unmatched::allowed)
-                      .on_exchange([&](const Exchange& exchange) { logged += exchange.summary(); })};
+                      .on_exchange([&](const Exchange& exchange) {
+                        const std::lock_guard<std::mutex> lock(mutex);
+                        logged += exchange.summary();
+                      })};
   gateway.chat().when(user_says("never")).reply("x");
   const Http none = Http(gateway).without_key();
   const std::string foreign = "an unknown secret of a stranger";
@@ -118,7 +123,11 @@ TEST_CASE("the value of a key header is masked wherever keys are") {
   answer_to(gateway, "GET / HTTP/1.1\r\nHost: x\r\nx-team-token: " + foreign + "\r\n and " + foreign + "\r\n\r\n");
   answer_to(gateway, "GET / HTTP/1.1\r\nHost: x\r\nX-Team-Token " + foreign + "\r\n\r\n");
   REQUIRE(gateway.journal().wait_until_idle(10s));
-  std::string shown = logged + gateway.verify().message() + gateway.review().message();
+  std::string shown = gateway.verify().message() + gateway.review().message();
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    shown += logged;
+  }
   for (const Exchange& exchange : gateway.journal().all())
     shown += exchange.raw() + exchange.as_curl() + exchange.body() + exchange.summary() + as_json(exchange).dump();
   CHECK_FALSE(contains(shown, "stranger"));
