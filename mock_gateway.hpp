@@ -13371,9 +13371,9 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 
 // ---- core/process_posix.cpp -----------------------------------------------------------------------------------------
 
-#ifndef _WIN32
 // The process id; preserves SIGPIPE handling.
 
+#ifndef _WIN32
 #include <unistd.h>
 
 #include <csignal>
@@ -13405,13 +13405,13 @@ MOCK_GATEWAY_INLINE void keep_sigpipe(const std::function<void()>& changing) {
 
 }  // namespace process
 }}}  // namespace mock_gateway::detail
-#endif  // #ifndef _WIN32
+#endif
 
 // ---- core/process_windows.cpp ---------------------------------------------------------------------------------------
 
-#ifdef _WIN32
 // Windows has neither fork() nor signals of sockets.
 
+#ifdef _WIN32
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
 
@@ -13421,7 +13421,7 @@ MOCK_GATEWAY_INLINE void keep_sigpipe(const std::function<void()>& changing) { c
 
 }  // namespace process
 }}}  // namespace mock_gateway::detail
-#endif  // #ifdef _WIN32
+#endif
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
@@ -26663,9 +26663,9 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/sockets_posix.cpp -----------------------------------------------------------------------------------------
 
-#ifndef _WIN32
 // The system calls for sockets on Linux, macOS and other POSIX systems: options, FIN, RST, backlog, poll.
 
+#ifndef _WIN32
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -27166,16 +27166,13 @@ MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
 
 }  // namespace sockets
 }}}  // namespace mock_gateway::detail
-#endif  // #ifndef _WIN32
+#endif
 
 // ---- http/sockets_windows.cpp ---------------------------------------------------------------------------------------
 
-#ifdef _WIN32
 // The system calls for sockets on Windows: options, FIN, RST, backlog, WSAPoll; the precision of timers.
 
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
+#ifdef _WIN32
 #ifndef NOMINMAX
 #define NOMINMAX
 #endif
@@ -27476,7 +27473,7 @@ MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
 
 }  // namespace sockets
 }}}  // namespace mock_gateway::detail
-#endif  // #ifdef _WIN32
+#endif
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
@@ -27650,9 +27647,9 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 // ---- http/workers_posix.cpp -----------------------------------------------------------------------------------------
 
-#ifndef _WIN32
 // Threads of POSIX systems with a minimal stack size.
 
+#ifndef _WIN32
 #include <pthread.h>
 
 #include <cstring>
@@ -27697,21 +27694,13 @@ MOCK_GATEWAY_INLINE void StackedThread::join() {
 }
 
 }}}  // namespace mock_gateway::detail
-#endif  // #ifndef _WIN32
+#endif
 
 // ---- http/workers_windows.cpp ---------------------------------------------------------------------------------------
 
-#ifdef _WIN32
 // Threads of Windows with a minimal stack size.
 
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <winsock2.h>
-
+#ifdef _WIN32
 #include <windows.h>
 
 #include <process.h>
@@ -27747,7 +27736,7 @@ MOCK_GATEWAY_INLINE void StackedThread::join() {
 }
 
 }}}  // namespace mock_gateway::detail
-#endif  // #ifdef _WIN32
+#endif
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
@@ -41536,63 +41525,63 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  26630    http/sockets.cpp
 //  26664    http/sockets_posix.cpp
 //  27171    http/sockets_windows.cpp
-//  27481    http/turned_away.cpp
-//  27565    http/workers.cpp
-//  27651    http/workers_posix.cpp
-//  27702    http/workers_windows.cpp
-//  27752    evidence/diagnosis.cpp
-//  27982    evidence/evidence_json.cpp
-//  28351    evidence/exchange.cpp
-//  28645    evidence/gateway_problems.cpp
-//  29092    evidence/journal.cpp
-//  29247    evidence/kept_problems.cpp
-//  29357    evidence/notes.cpp
-//  29459    evidence/record.cpp
-//  29921    evidence/redaction.cpp
-//  30063    evidence/redirects.cpp
-//  30187    evidence/retries.cpp
-//  30721    evidence/review.cpp
-//  31145    evidence/told_in_body.cpp
-//  31242    evidence/verification.cpp
-//  31360    serve/answer_headers.cpp
-//  31452    serve/asked_requests.cpp
-//  31519    serve/chat_judge.cpp
-//  31879    serve/connection_loop.cpp
-//  32040    serve/gateway_state.cpp
-//  32076    serve/judge.cpp
-//  32337    serve/limits.cpp
-//  32446    serve/operations.cpp
-//  32716    serve/reply_answer.cpp
-//  32858    serve/request_checks.cpp
-//  32965    serve/runner.cpp
-//  33369    serve/served_models.cpp
-//  33452    serve/served_request.cpp
-//  33537    gateway/catalogue.cpp
-//  33960    gateway/catalogue_chunks.cpp
-//  34271    gateway/catalogue_delivery.cpp
-//  34435    gateway/catalogue_entries.cpp
-//  34665    gateway/catalogue_failures.cpp
-//  34956    gateway/catalogue_framing.cpp
-//  35188    gateway/catalogue_tool_calls.cpp
-//  35395    gateway/chat_script.cpp
-//  35544    gateway/gateway.cpp
-//  35843    gateway/mishaps.cpp
-//  36185    gateway/options.cpp
-//  36399    gateway/sweep.cpp
-//  36819    document/scenario_files.cpp
-//  36957    document/script_document.cpp
-//  37350    document/script_faults.cpp
-//  37645    document/script_files.cpp
-//  37789    document/script_gateway.cpp
-//  38167    document/script_matchers.cpp
-//  38475    document/script_objects.cpp
-//  38635    document/script_reader.cpp
-//  39083    document/script_references.cpp
-//  39419    document/script_replies.cpp
-//  39810    document/script_schema.cpp
-//  39937    document/script_sections.cpp
-//  40480    document/script_values.cpp
-//  40870  Adapters
-//  40887    adapters/catch2.hpp
-//  41041    adapters/doctest.hpp
-//  41201    adapters/gtest.hpp
+//  27478    http/turned_away.cpp
+//  27562    http/workers.cpp
+//  27648    http/workers_posix.cpp
+//  27699    http/workers_windows.cpp
+//  27741    evidence/diagnosis.cpp
+//  27971    evidence/evidence_json.cpp
+//  28340    evidence/exchange.cpp
+//  28634    evidence/gateway_problems.cpp
+//  29081    evidence/journal.cpp
+//  29236    evidence/kept_problems.cpp
+//  29346    evidence/notes.cpp
+//  29448    evidence/record.cpp
+//  29910    evidence/redaction.cpp
+//  30052    evidence/redirects.cpp
+//  30176    evidence/retries.cpp
+//  30710    evidence/review.cpp
+//  31134    evidence/told_in_body.cpp
+//  31231    evidence/verification.cpp
+//  31349    serve/answer_headers.cpp
+//  31441    serve/asked_requests.cpp
+//  31508    serve/chat_judge.cpp
+//  31868    serve/connection_loop.cpp
+//  32029    serve/gateway_state.cpp
+//  32065    serve/judge.cpp
+//  32326    serve/limits.cpp
+//  32435    serve/operations.cpp
+//  32705    serve/reply_answer.cpp
+//  32847    serve/request_checks.cpp
+//  32954    serve/runner.cpp
+//  33358    serve/served_models.cpp
+//  33441    serve/served_request.cpp
+//  33526    gateway/catalogue.cpp
+//  33949    gateway/catalogue_chunks.cpp
+//  34260    gateway/catalogue_delivery.cpp
+//  34424    gateway/catalogue_entries.cpp
+//  34654    gateway/catalogue_failures.cpp
+//  34945    gateway/catalogue_framing.cpp
+//  35177    gateway/catalogue_tool_calls.cpp
+//  35384    gateway/chat_script.cpp
+//  35533    gateway/gateway.cpp
+//  35832    gateway/mishaps.cpp
+//  36174    gateway/options.cpp
+//  36388    gateway/sweep.cpp
+//  36808    document/scenario_files.cpp
+//  36946    document/script_document.cpp
+//  37339    document/script_faults.cpp
+//  37634    document/script_files.cpp
+//  37778    document/script_gateway.cpp
+//  38156    document/script_matchers.cpp
+//  38464    document/script_objects.cpp
+//  38624    document/script_reader.cpp
+//  39072    document/script_references.cpp
+//  39408    document/script_replies.cpp
+//  39799    document/script_schema.cpp
+//  39926    document/script_sections.cpp
+//  40469    document/script_values.cpp
+//  40859  Adapters
+//  40876    adapters/catch2.hpp
+//  41030    adapters/doctest.hpp
+//  41190    adapters/gtest.hpp

@@ -5,8 +5,7 @@ The interface has the public parts in the order of src/mock_gateway.hpp, and the
 implementation has the headers that only .cpp files include, then every .cpp. The tail has the adapters, each with its
 own guard.
 src/ is a plain library. This script adds an inline macro before each function that a .cpp defines, and an inline
-namespace in namespace mock_gateway, named after the mode and the version. Files named *_windows.cpp and *_posix.cpp are
-compiled on their systems only, with all their includes.
+namespace in namespace mock_gateway, named after the mode and the version.
 It also checks the rules that make it possible to join the parts.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
@@ -21,8 +20,6 @@ LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "h
 ROOT = "mock_gateway.hpp"
 PROGRAM = "program"  # the folder that only the program compiles; not part of the header
 INTERFACE_LINES = 4800  # the maximum, because every test file compiles them
-# By the end of a file's name, when it is compiled.
-SYSTEMS = {"_windows": "#ifdef _WIN32", "_posix": "#ifndef _WIN32"}
 ADAPTERS = "adapters/"  # the only layer whose code is compiled in the including file
 # The parts to reimplement for another system or transport.
 PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
@@ -88,7 +85,6 @@ class Part:
         self.name = path.relative_to(src).as_posix()
         self.label = f"{src.name}/{self.name}"
         self.is_adapter = self.name.startswith(ADAPTERS)
-        self.condition = next((test for end, test in SYSTEMS.items() if path.stem.endswith(end)), None)
         self.problems = problems
         self.project = []  # (line number, path) of each project include
         self.hoisted = set()  # the headers whose includes move to the top of the interface or implementation
@@ -103,14 +99,12 @@ class Part:
             start = blanked.rfind("\n", 0, offset) + 1
             changes.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, gone, added))
         self.kept = [self._with(line, changes.get(number, ())) for number, line in kept]
-        if self.condition:
-            self.kept = [self.condition, *self.kept, f"#endif  // {self.condition}"]
 
     def problem(self, line, message):
         self.problems.append(f"{self.label}:{line}: {message}")
 
     def _keep(self, blanked):
-        depth, plain_so_far, just_dropped, last = 0, not self.condition, True, ""
+        depth, plain_so_far, just_dropped, last = 0, True, True, ""
         for number, (line, code) in enumerate(zip(self.lines, blanked), start=1):
             directive = DIRECTIVE.match(code)
             word = directive[1] if directive else None

@@ -1,11 +1,12 @@
 // The process id; preserves SIGPIPE handling.
 
+#include "process.hpp"
+
+#ifndef _WIN32
 #include <unistd.h>
 
 #include <csignal>
 #include <mutex>
-
-#include "process.hpp"
 
 namespace mock_gateway::detail {
 namespace process {
@@ -33,3 +34,4 @@ void keep_sigpipe(const std::function<void()>& changing) {
 
 }  // namespace process
 }  // namespace mock_gateway::detail
+#endif

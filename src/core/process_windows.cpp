@@ -2,6 +2,7 @@
 
 #include "process.hpp"
 
+#ifdef _WIN32
 namespace mock_gateway::detail {
 namespace process {
 
@@ -11,3 +12,4 @@ void keep_sigpipe(const std::function<void()>& changing) { changing(); }
 
 }  // namespace process
 }  // namespace mock_gateway::detail
+#endif

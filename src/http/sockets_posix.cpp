@@ -2,6 +2,7 @@
 
 #include "sockets.hpp"
 
+#ifndef _WIN32
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -502,3 +503,4 @@ void clear_wake(const WakePair& wake) {
 
 }  // namespace sockets
 }  // namespace mock_gateway::detail
+#endif

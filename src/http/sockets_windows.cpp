@@ -1,8 +1,8 @@
 // The system calls for sockets on Windows: options, FIN, RST, backlog, WSAPoll; the precision of timers.
 
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
+#include "sockets.hpp"
+
+#ifdef _WIN32
 #ifndef NOMINMAX
 #define NOMINMAX
 #endif
@@ -16,8 +16,6 @@
 #include <cstring>
 #include <limits>
 #include <thread>
-
-#include "sockets.hpp"
 
 namespace mock_gateway::detail {
 namespace sockets {
@@ -305,3 +303,4 @@ void clear_wake(const WakePair& wake) {
 
 }  // namespace sockets
 }  // namespace mock_gateway::detail
+#endif

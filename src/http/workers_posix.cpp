@@ -1,13 +1,14 @@
 // Threads of POSIX systems with a minimal stack size.
 
+#include "workers.hpp"
+
+#ifndef _WIN32
 #include <pthread.h>
 
 #include <cstring>
 #include <memory>
 #include <system_error>
 #include <utility>
-
-#include "workers.hpp"
 
 namespace mock_gateway::detail {
 namespace workers {
@@ -46,3 +47,4 @@ void StackedThread::join() {
 }
 
 }  // namespace mock_gateway::detail
+#endif

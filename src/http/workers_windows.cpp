@@ -1,13 +1,8 @@
 // Threads of Windows with a minimal stack size.
 
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <winsock2.h>
+#include "workers.hpp"
 
+#ifdef _WIN32
 #include <windows.h>
 
 #include <process.h>
@@ -16,8 +11,6 @@
 #include <memory>
 #include <system_error>
 #include <utility>
-
-#include "workers.hpp"
 
 namespace mock_gateway::detail {
 namespace workers {
@@ -45,3 +38,4 @@ void StackedThread::join() {
 }
 
 }  // namespace mock_gateway::detail
+#endif

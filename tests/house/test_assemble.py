@@ -385,13 +385,6 @@ class AssembleTest(unittest.TestCase):
             "http/sockets, http/workers"
         )
 
-    def test_a_file_of_one_system_is_guarded_with_its_includes(self):
-        body = "namespace mock_gateway {\nint ticks() { return 0; }\n}  // namespace mock_gateway"
-        for system, test in {"windows": "#ifdef _WIN32", "posix": "#ifndef _WIN32"}.items():
-            self.write({f"core/process_{system}.cpp": f"#include <unistd.h>\n\n{body}\n"})
-            self.assertIn(f"\n{test}\n#include <unistd.h>\n\nnamespace mock_gateway", self.assembled())
-            self.assertIn(f"#endif  // {test}\n", self.assembled())
-
     def test_an_anonymous_namespace_is_refused(self):
         self.change("core/clock.cpp", "namespace mock_gateway {\n", "namespace mock_gateway {\nnamespace\n{\n}\n")
         self.assert_refused("src/core/clock.cpp:7: no anonymous namespace")

@@ -47,7 +47,7 @@ void* operator new(std::size_t size) {
   if (void* const memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
 }
-// Inlined, g++ takes free() for a mismatch of operator new.
+// If these are inlined, g++ warns that free() does not match operator new.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
