@@ -8,7 +8,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COUNTED = ["src", "endpoint", "helpers"]
-BUDGET = 63530
+BUDGET = 63534
 MOST_IN_A_FILE = 600  # of src/ and endpoint/
 
 
