@@ -1158,7 +1158,7 @@ class Reply {
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
   /// Linux can tell, for a client on the same machine. Otherwise the write waits until the previous one has been sent
-  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
+  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 2 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
@@ -8320,7 +8320,7 @@ class RealTimeLimit final : public Pending {
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
-  static constexpr Duration max_total = std::chrono::seconds{5};
+  static constexpr Duration max_total = std::chrono::seconds{2};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 

@@ -54,7 +54,7 @@ class RealTimeLimit final : public Pending {
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
-  static constexpr Duration max_total = std::chrono::seconds{5};
+  static constexpr Duration max_total = std::chrono::seconds{2};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 

@@ -246,7 +246,7 @@ class Reply {
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
   /// Linux can tell, for a client on the same machine. Otherwise the write waits until the previous one has been sent
-  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
+  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 2 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
